@@ -1,0 +1,129 @@
+"""Run a sentence through the model with every tap open.
+
+python -m model.capture "The cat sleeps." --out trace.npz      every tensor under its tap's name, with labels
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model import checkpoint, command
+from model.command import InputError
+from model.config import BOS, EOS, MAX_PIECES
+from model.decode import Decoding, Hypothesis, decode
+from model.labels import labels
+from model.taps import heard
+from model.tokenizer import Tokenizer
+from model.trace import Trace
+from model.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A text as ids, and what of it did not fit."""
+
+    ids: tuple[int, ...]  # without specials, at most MAX_PIECES
+    text: str  # what those ids say
+    left_out: str  # what came after them; empty unless the text was cut
+
+
+def prepare(tokenizer: Tokenizer, text: str, *, what: str = "sentence") -> Prepared:
+    """Encode a text, cut to MAX_PIECES pieces. Raises InputError if nothing readable is in it."""
+    ids = tokenizer.encode(text)
+    if not ids:
+        raise InputError(f"the {what} is empty; type at least one word")
+    kept = ids[:MAX_PIECES]
+    return Prepared(tuple(kept), tokenizer.decode(kept), tokenizer.decode(ids[MAX_PIECES:]))
+
+
+def translate_ids(model: Transformer, source: Prepared, decoding: Decoding = Decoding()) -> Hypothesis:
+    """The model's own translation of one sentence."""
+    return decode(model, torch.tensor([[*source.ids, EOS]]), decoding)[0]
+
+
+def trace_of(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    *,
+    keep: Callable[[str], bool] = lambda name: True,
+) -> Trace:
+    """One teacher-forced pass over these ids (without specials), keeping the taps whose name `keep` accepts.
+
+    Raises ValueError if the model is in training mode: dropout would be in the numbers.
+    """
+    if model.training:
+        raise ValueError("the model is in training mode, so dropout would change what is captured; call model.eval()")
+    kept: dict[str, np.ndarray] = {}
+
+    def listen(name: str, tensor: Tensor) -> None:
+        if keep(name):
+            kept[name] = np.array(tensor[0])  # a copy: the positions are a view of the model's own
+
+    source, read = torch.tensor([[*source_ids, EOS]]), torch.tensor([[BOS, *target_ids]])
+    with torch.inference_mode():
+        heard(listen, model, source, read)
+    return Trace(
+        source_text=tokenizer.decode(source_ids),
+        target_text=tokenizer.decode(target_ids),
+        source=labels(tokenizer, [*source_ids, EOS]),
+        read=labels(tokenizer, [BOS, *target_ids]),
+        predicted=labels(tokenizer, [*target_ids, EOS]),
+        tensors=kept,
+    )
+
+
+def capture(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    sentence: str,
+    *,
+    target: str | None = None,
+    decoding: Decoding = Decoding(),
+) -> Trace:
+    """Translate a sentence, or take `target` as its translation, and capture every tap of one pass over both."""
+    source = prepare(tokenizer, sentence)
+    if target is None:
+        target_ids = translate_ids(model, source, decoding).ids
+    else:
+        target_ids = prepare(tokenizer, target, what="target").ids
+    return trace_of(model, tokenizer, source.ids, target_ids)
+
+
+def save(trace: Trace, path: Path) -> None:
+    """Write an .npz: each tensor under its tap's name, and the labels as one JSON string under `labels`."""
+    shown: dict[str, object] = {"source_text": trace.source_text, "target_text": trace.target_text}
+    shown |= {name: [t.text for t in getattr(trace, name)] for name in ("source", "read", "predicted")}
+    with checkpoint.replacing(path) as part, part.open("wb") as file:
+        named: dict[str, Any] = {**trace.tensors, "labels": np.array(json.dumps(shown, ensure_ascii=False))}
+        np.savez_compressed(file, **named)
+
+
+def _capture(options: argparse.Namespace) -> None:
+    if not options.out.absolute().parent.is_dir():
+        raise InputError(f"the folder {options.out.absolute().parent} does not exist; create it first")
+    model, tokenizer = checkpoint.load(options.weights)
+    trace = capture(model, tokenizer, options.sentence, target=options.target)
+    save(trace, options.out)
+    print(f"{options.out}: {len(trace.tensors)} tensors of “{trace.source_text}” → “{trace.target_text}”")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = command.parser("capture", "Write every tensor of one translation to an .npz file.")
+    parser.add_argument("sentence", help="in English")
+    parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
+    parser.add_argument("--target", help="force this German translation instead of the model's own")
+    return command.run(_capture, parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

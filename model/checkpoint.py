@@ -1,0 +1,139 @@
+"""A folder is a model: config.json, model.safetensors, sentencepiece.model.
+
+python -m model.checkpoint runs/en-de/step-004000 --out weights/en-de     float16, ready to ship; several are averaged
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.config import ConfigError, ModelConfig
+from model.tokenizer import Tokenizer, TokenizerError
+from model.transformer import Transformer
+
+WEIGHTS = Path(__file__).resolve().parent.parent / "weights" / "en-de"  # the shipped model
+CONFIG, TENSORS, VOCABULARY = "config.json", "model.safetensors", "sentencepiece.model"
+
+
+class CheckpointError(ValueError):
+    """A weights folder that is missing, incomplete or damaged; the message says what and where."""
+
+
+def load(folder: Path = WEIGHTS) -> tuple[Transformer, Tokenizer]:
+    """The model, in eval mode and float32, and its tokenizer. Raises CheckpointError in one sentence."""
+    if not folder.is_dir():
+        raise CheckpointError(f"there is no weights folder {folder}; give one with --weights")
+    for name in (CONFIG, TENSORS, VOCABULARY):
+        if not (folder / name).is_file():
+            raise CheckpointError(
+                f"the weights folder {folder} has no {name}; it needs {CONFIG}, {TENSORS}, {VOCABULARY}"
+            )
+    try:
+        config = ModelConfig.load(folder / CONFIG)
+        tokenizer = Tokenizer.load(folder / VOCABULARY)
+        state = load_file(folder / TENSORS)
+    except (ConfigError, TokenizerError) as error:
+        raise CheckpointError(f"the weights folder {folder} cannot be used: {error}") from error
+    except SafetensorError as error:
+        raise CheckpointError(f"{folder / TENSORS} is damaged or cut short: {error}") from error
+    if len(tokenizer) != config.vocab_size:
+        raise CheckpointError(
+            f"{folder}: {VOCABULARY} has {len(tokenizer)} pieces, but {CONFIG} says vocab_size={config.vocab_size}"
+        )
+    return _filled(folder, config, state), tokenizer
+
+
+def _filled(folder: Path, config: ModelConfig, state: dict[str, Tensor]) -> Transformer:
+    model = Transformer(config).eval()
+    needed = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    for name, shape in needed.items():
+        if name not in state:
+            raise CheckpointError(f"{folder / TENSORS} has no tensor {name}, which {CONFIG} asks for")
+        if state[name].shape != shape:
+            found = tuple(state[name].shape)
+            raise CheckpointError(f"{folder / TENSORS}: {name} has shape {found}, {CONFIG} asks for {tuple(shape)}")
+        if not state[name].isfinite().all():
+            raise CheckpointError(f"{folder / TENSORS}: {name} holds values that are not finite numbers")
+    if extra := sorted(set(state) - set(needed)):
+        raise CheckpointError(f"{folder / TENSORS} has a tensor {extra[0]}, which {CONFIG} does not ask for")
+    model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+    return model.requires_grad_(False)
+
+
+def save(folder: Path, config: ModelConfig, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+    """Write a weights folder; existing files are replaced one by one, each whole. The parent must exist."""
+    folder.mkdir(exist_ok=True)
+    with replacing(folder / CONFIG) as path:
+        config.save(path)
+    with replacing(folder / VOCABULARY) as path:
+        path.write_bytes(tokenizer.serialized)
+    with replacing(folder / TENSORS) as path:
+        save_file({name: tensor.contiguous() for name, tensor in state.items()}, path)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name to write to; the file gets its real name once it is whole and on disk. After an error nothing is left."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """A new folder to fill; it gets its real name once it is whole. After an error nothing is left."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.mkdir()
+    try:
+        yield part
+        for written in part.iterdir():
+            with written.open("rb") as file:
+                os.fsync(file.fileno())
+        part.rename(path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def average(folders: Sequence[Path]) -> tuple[ModelConfig, dict[str, Tensor], Tokenizer]:
+    """Mean of the weights of several checkpoints of one run, float32 (Vaswani et al. 2017, 6.1)."""
+    loaded = [load(folder) for folder in folders]
+    (first, tokenizer), rest = loaded[0], loaded[1:]
+    if any(model.config != first.config for model, _ in rest):
+        raise CheckpointError("only checkpoints with one and the same configuration can be averaged")
+    states = [model.state_dict() for model, _ in loaded]
+    mean = {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
+    return first.config, mean, tokenizer
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m model.checkpoint", description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="+", type=Path, help="weights folders; more than one are averaged")
+    parser.add_argument("--out", required=True, type=Path, help="where the float16 weights go; its parent must exist")
+    options = parser.parse_args(arguments)
+    try:
+        config, state, tokenizer = average(options.folders)
+        save(options.out, config, {name: tensor.half() for name, tensor in state.items()}, tokenizer)
+    except (CheckpointError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    size = sum(tensor.numel() for tensor in state.values())
+    print(f"{options.out}: {size / 1e6:.2f} M parameters, {(options.out / TENSORS).stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""What every command line of ours has in common: --weights, clear errors, exit status 2."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from model.checkpoint import WEIGHTS, CheckpointError
+from model.config import ConfigError
+from model.data import DataError
+from model.tokenizer import TokenizerError
+
+SAID_PLAINLY = (CheckpointError, ConfigError, DataError, TokenizerError, OSError)
+
+
+class InputError(ValueError):
+    """Input that a command cannot work with; the message is one sentence for the person who typed it."""
+
+
+def parser(module: str, purpose: str, *, weights: bool = True) -> argparse.ArgumentParser:
+    """A parser for `python -m model.<module>`, with --weights where the command reads a model."""
+    made = argparse.ArgumentParser(prog=f"python -m model.{module}", description=purpose)
+    if weights:
+        made.add_argument("--weights", type=Path, default=WEIGHTS, help="weights folder (default: the shipped one)")
+    return made
+
+
+def run(
+    body: Callable[[argparse.Namespace], None], made: argparse.ArgumentParser, arguments: Sequence[str] | None
+) -> int:
+    """Parse, run, and turn a mistake in the input into one line on stderr and status 2."""
+    options = made.parse_args(arguments)
+    try:
+        body(options)
+    except (*SAID_PLAINLY, InputError) as error:
+        print(f"error: {_sentence(error)}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # pragma: no cover - the reader of our output has left
+        return 0
+    return 0
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """An argparse type: a whole number, `least` or more."""
+
+    def whole(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} or more")
+        return number
+
+    return whole
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())

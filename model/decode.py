@@ -1,0 +1,204 @@
+"""From logits to a sentence: greedy, beam and sampling, with a key/value cache."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.config import BOS, EOS, MAX_PIECES, PAD, UNK
+from model.transformer import DecoderState, Transformer
+
+EXTRA_PIECES = 50  # a translation may be this much longer than its source (Vaswani et al. 2017, 6.1)
+LENGTH_PENALTY = 0.6  # exponent of Wu et al. 2016, eq. 14, as in Vaswani et al. 2017, 6.1
+NEVER = (PAD, BOS, UNK)  # a translation is made of pieces and ends with </s>
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How the next piece is chosen."""
+
+    method: str = "greedy"  # or "beam", "sample"
+    beam: int = 4  # hypotheses kept at each step
+    length_penalty: float = LENGTH_PENALTY
+    temperature: float = 1.0  # logits are divided by it before sampling
+    top_k: int = 0  # sample among this many most probable pieces; 0 = all
+    top_p: float = 1.0  # sample among the fewest pieces whose probabilities sum to this
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.method not in ("greedy", "beam", "sample"):
+            raise ValueError(f"decoder {self.method!r} is not known; choose greedy, beam or sample")
+        if self.beam < 1:
+            raise ValueError(f"beam={self.beam} must be 1 or more")
+        if not self.temperature > 0:
+            raise ValueError(f"temperature={self.temperature} must be above 0; greedy is what it tends to there")
+        if self.top_k < 0 or not 0 < self.top_p <= 1:
+            raise ValueError(f"top_k={self.top_k} must be 0 or more and top_p={self.top_p} above 0, at most 1")
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One translation: its ids, without specials, and what the model gave each of them."""
+
+    ids: tuple[int, ...]
+    log_probabilities: tuple[float, ...]  # of each piece and, last, of </s>, if it came
+    ended: bool  # with </s>; otherwise it was cut at the length limit
+
+    @property
+    def log_probability(self) -> float:
+        """Sum over the pieces, natural logarithm."""
+        return sum(self.log_probabilities)
+
+    def score(self, length_penalty: float) -> float:
+        """What beam search ranks by: log-probability over ((5 + length) / 6)^length_penalty, </s> counted."""
+        return self.log_probability / ((5 + len(self.log_probabilities)) / 6) ** length_penalty
+
+
+def decode(model: Transformer, source: Tensor, decoding: Decoding = Decoding()) -> list[Hypothesis]:
+    """Translate source ids (B, S), </s> included, right-padded. One best hypothesis a sentence, in order."""
+    with torch.inference_mode():
+        if decoding.method == "beam":
+            return [found[0] for found in beam_search(model, source, decoding)]
+        return _one_by_one(model, source, decoding)
+
+
+def _limits(source: Tensor) -> list[int]:
+    """Longest translation, in pieces, of each sentence."""
+    return [min(MAX_PIECES, int(n) - 1 + EXTRA_PIECES) for n in (source != PAD).sum(dim=1)]
+
+
+def next_log_probabilities(logits: Tensor) -> Tensor:
+    """logits (N, V) -> log-probabilities (N, V) of the model itself, nothing left out."""
+    return logits.double().log_softmax(dim=-1)
+
+
+def _one_by_one(model: Transformer, source: Tensor, decoding: Decoding) -> list[Hypothesis]:
+    B = source.shape[0]
+    limits, generator = _limits(source), torch.Generator().manual_seed(decoding.seed)
+    state, last = model.start(source), torch.full((B, 1), BOS)
+    ids: list[list[int]] = [[] for _ in range(B)]
+    chances: list[list[float]] = [[] for _ in range(B)]
+    ended = [False] * B
+    alive = list(range(B))  # sentence of each row of the shrinking batch
+    while alive:
+        logits, state = model.step(last, state)
+        log_probabilities = next_log_probabilities(logits[:, -1])  # (N, V)
+        chosen = _choose(log_probabilities, decoding, generator)  # (N,)
+        gained = log_probabilities.gather(1, chosen[:, None])[:, 0].tolist()
+        staying = []
+        for row, sentence in enumerate(alive):
+            piece = int(chosen[row])
+            chances[sentence].append(gained[row])
+            ended[sentence] = piece == EOS
+            if not ended[sentence]:
+                ids[sentence].append(piece)
+                if len(ids[sentence]) < limits[sentence]:
+                    staying.append(row)
+        if len(staying) < len(alive):
+            alive = [alive[row] for row in staying]
+            state = state.select(torch.tensor(staying, dtype=torch.long))
+        last = chosen[staying][:, None]
+    return [Hypothesis(tuple(i), tuple(c), e) for i, c, e in zip(ids, chances, ended, strict=True)]
+
+
+def _choose(log_probabilities: Tensor, decoding: Decoding, generator: torch.Generator) -> Tensor:
+    """The next piece of each row. log_probabilities (N, V) -> ids (N,)."""
+    allowed = log_probabilities.clone()
+    allowed[:, list(NEVER)] = float("-inf")
+    if decoding.method == "greedy":
+        return allowed.argmax(dim=-1)
+    return torch.multinomial(sampling_distribution(allowed, decoding), 1, generator=generator)[:, 0]
+
+
+def sampling_distribution(log_probabilities: Tensor, decoding: Decoding) -> Tensor:
+    """What is sampled from: temperature first, then top-k, then top-p (Holtzman et al. 2020), then rescaled to sum 1.
+
+    log_probabilities (N, V) -> probabilities (N, V)
+    """
+    scaled = log_probabilities / decoding.temperature
+    if decoding.top_k:
+        least = scaled.topk(min(decoding.top_k, scaled.shape[-1]), dim=-1).values[:, -1:]
+        scaled = scaled.masked_fill(scaled < least, float("-inf"))
+    probabilities = scaled.softmax(dim=-1)
+    ordered, pieces = probabilities.sort(dim=-1, descending=True)
+    before = ordered.cumsum(dim=-1) - ordered  # probability of all likelier pieces
+    dropped = torch.zeros_like(probabilities, dtype=torch.bool).scatter(1, pieces, before >= decoding.top_p)
+    kept = probabilities.masked_fill(dropped, 0.0)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def beam_search(model: Transformer, source: Tensor, decoding: Decoding) -> list[list[Hypothesis]]:
+    """Beam search with length penalty. source (B, S) -> for each sentence its hypotheses, best score first."""
+    with torch.inference_mode():
+        return _Beams(model, source, decoding).search()
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One unfinished hypothesis: a row of the batch."""
+
+    sentence: int
+    ids: tuple[int, ...] = ()
+    log_probabilities: tuple[float, ...] = ()
+    total: float = 0.0
+
+
+class _Beams:
+    """The hypotheses of a whole batch while they grow."""
+
+    def __init__(self, model: Transformer, source: Tensor, decoding: Decoding) -> None:
+        self.model, self.decoding, self.limits = model, decoding, _limits(source)
+        self.state: DecoderState = model.start(source)
+        self.rows = [_Row(sentence) for sentence in range(source.shape[0])]
+        self.finished: list[list[Hypothesis]] = [[] for _ in self.rows]
+
+    def search(self) -> list[list[Hypothesis]]:
+        while self.rows:
+            last = torch.tensor([[row.ids[-1] if row.ids else BOS] for row in self.rows])
+            logits, self.state = self.model.step(last, self.state)
+            log_probabilities = next_log_probabilities(logits[:, -1])  # (N, V)
+            log_probabilities[:, list(NEVER)] = float("-inf")
+            self._advance(log_probabilities)
+        penalty = self.decoding.length_penalty
+        return [sorted(found, key=lambda h: h.score(penalty), reverse=True) for found in self.finished]
+
+    def _advance(self, log_probabilities: Tensor) -> None:
+        beam = self.decoding.beam
+        best, pieces = log_probabilities.topk(min(2 * beam, log_probabilities.shape[1]), dim=-1)  # (N, 2 * beam)
+        candidates: dict[int, list[tuple[float, int, int, float]]] = {}
+        for index, (row, gains, ids) in enumerate(zip(self.rows, best.tolist(), pieces.tolist(), strict=True)):
+            for gain, piece in zip(gains, ids, strict=True):
+                candidates.setdefault(row.sentence, []).append((row.total + gain, index, piece, gain))
+        parents: list[int] = []
+        rows: list[_Row] = []
+        for sentence, found in candidates.items():
+            found.sort(key=lambda c: (-c[0], c[1], c[2]))
+            for parent, row in self._survivors(sentence, found):
+                parents.append(parent)
+                rows.append(row)
+        self.rows = rows
+        if rows:
+            self.state = self.state.select(torch.tensor(parents, dtype=torch.long))
+
+    def _survivors(self, sentence: int, found: Sequence[tuple[float, int, int, float]]) -> list[tuple[int, _Row]]:
+        """Finish what ends among the best 2 * beam candidates, keep the best `beam` of the others."""
+        beam, penalty = self.decoding.beam, self.decoding.length_penalty
+        kept: list[tuple[int, _Row]] = []
+        for rank, (total, index, piece, gain) in enumerate(found[: 2 * beam]):
+            parent = self.rows[index]
+            chances = (*parent.log_probabilities, gain)
+            if piece == EOS:
+                if rank < beam:
+                    self.finished[sentence].append(Hypothesis(parent.ids, chances, ended=True))
+            elif len(kept) < beam:
+                kept.append((index, _Row(sentence, (*parent.ids, piece), chances, total)))
+        if len(kept[0][1].ids) >= self.limits[sentence]:
+            self.finished[sentence] += [Hypothesis(row.ids, row.log_probabilities, ended=False) for _, row in kept]
+            return []
+        done = sorted((h.score(penalty) for h in self.finished[sentence]), reverse=True)
+        # No unfinished hypothesis can still win once its total, over the largest divisor it may reach, falls behind.
+        divisor = ((5 + self.limits[sentence] + 1) / 6) ** penalty
+        if len(done) >= beam and done[0] >= kept[0][1].total / max(divisor, 1.0):
+            return []
+        return kept

@@ -1,0 +1,98 @@
+"""How well a model translates: BLEU and chrF (sacreBLEU) on a file of sentence pairs.
+
+python -m model.evaluate pairs.tsv --json      last line: one object with bleu, chrf, signature, n, by_length
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+import torch
+
+from model import checkpoint, command, data
+from model.command import at_least
+from model.config import EOS, MAX_PIECES
+from model.decode import LENGTH_PENALTY, Decoding, decode
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+LENGTHS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 30), (31, 50), (51, 10_000))  # source words, both ends included
+BATCH = 64
+
+
+def translate_all(
+    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], decoding: Decoding = Decoding()
+) -> list[str]:
+    """Translations in the order of the sentences. Sentences of similar length share a batch; long ones are cut."""
+    encoded = [tokenizer.encode(sentence)[:MAX_PIECES] for sentence in sentences]
+    order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
+    translated = [""] * len(encoded)
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH]
+        found = decode(model, data.pad([[*encoded[i], EOS] for i in batch]), decoding)
+        for i, hypothesis in zip(batch, found, strict=True):
+            translated[i] = tokenizer.decode(hypothesis.ids)
+    return translated
+
+
+def bleu_of(translated: Sequence[str], references: Sequence[str]) -> float:
+    """Corpus BLEU, 0 to 100."""
+    return float(sacrebleu.corpus_bleu(list(translated), [list(references)]).score)
+
+
+def scores(sources: Sequence[str], translated: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+    """bleu and chrf (0 to 100), sacreBLEU's signature, n, and BLEU by words in the source."""
+    bleu = sacrebleu.metrics.BLEU()
+    result = bleu.corpus_score(list(translated), [list(references)])
+    chrf = sacrebleu.corpus_chrf(list(translated), [list(references)])
+    by_length = []
+    for least, most in LENGTHS:
+        here = [i for i, source in enumerate(sources) if least <= len(source.split()) <= most]
+        if here:
+            part = bleu_of([translated[i] for i in here], [references[i] for i in here])
+            by_length.append({"words": [least, most], "n": len(here), "bleu": round(part, 2)})
+    return {
+        "bleu": round(result.score, 2),
+        "chrf": round(chrf.score, 2),
+        "signature": str(bleu.get_signature()),
+        "n": len(sources),
+        "by_length": by_length,
+    }
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    pairs = data.read_pairs(options.file, limit=options.limit)
+    model, tokenizer = checkpoint.load(options.weights)
+    decoding = Decoding("beam", beam=options.beam, length_penalty=options.length_penalty)
+    if options.beam == 1:
+        decoding = Decoding("greedy")
+    sources, references = [p.source for p in pairs], [p.target for p in pairs]
+    with torch.inference_mode():
+        translated = translate_all(model, tokenizer, sources, decoding)
+    found = scores(sources, translated, references)
+    if options.json:
+        print(json.dumps(found))
+        return
+    for source, text in list(zip(sources, translated, strict=True))[:5]:
+        print(f"{source}\n    {text}")
+    print(f"BLEU {found['bleu']}   chrF {found['chrf']}   on {found['n']} pairs   {found['signature']}")
+    for row in found["by_length"]:
+        print(f"    {row['words'][0]} to {row['words'][1]} words: BLEU {row['bleu']} ({row['n']})")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = command.parser("evaluate", "Score a model on a file of source<TAB>target lines.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--json", action="store_true", help="one object on the last line")
+    parser.add_argument("--beam", type=at_least(1), default=1, help="1 (default) is greedy")
+    parser.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY)
+    parser.add_argument("--limit", type=at_least(1), help="only the first N lines")
+    return command.run(evaluate, parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

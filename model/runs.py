@@ -1,0 +1,95 @@
+"""The folder of one training run: steps to go on from, snapshots to look back at.
+
+runs/<name>/step-00004000/       a weights folder (float32) with optimizer.safetensors and state.json: whole, or absent
+runs/<name>/snapshot-00004000/   a weights folder (float16), kept for good, at steps 0, 125, 250, 500, 1000, 2000 …
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model import checkpoint
+from model.checkpoint import CheckpointError
+from model.config import ModelConfig
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+FIRST_SNAPSHOT = 125
+KEPT = 2  # steps to go on from; the one before the last is there in case a disk loses the last
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands."""
+
+    step: int  # optimizer steps taken
+    epoch: int
+    batch: int  # batches of this epoch already seen
+    tokens: int  # target tokens predicted so far
+    history: tuple[dict[str, Any], ...]  # a row at each save: step, tokens, seconds, rate, losses, BLEU
+
+
+def is_snapshot(step: int) -> bool:
+    """Step 0, then geometric: each 125 · 2^n."""
+    return step == 0 or (step % FIRST_SNAPSHOT == 0 and (step // FIRST_SNAPSHOT).bit_count() == 1)
+
+
+def save_snapshot(run: Path, model: Transformer, tokenizer: Tokenizer, step: int) -> None:
+    folder = run / f"snapshot-{step:08d}"
+    if not folder.exists():
+        with checkpoint.replacing_folder(folder) as part:
+            half = {name: tensor.half() for name, tensor in model.state_dict().items()}
+            checkpoint.save(part, model.config, half, tokenizer)
+
+
+def save_step(
+    run: Path, model: Transformer, tokenizer: Tokenizer, optimizer: torch.optim.Optimizer, progress: Progress
+) -> None:
+    """Write everything that the next step depends on, then drop all but the last steps."""
+    folder = run / f"step-{progress.step:08d}"
+    if not folder.exists():
+        with checkpoint.replacing_folder(folder) as part:
+            checkpoint.save(part, model.config, model.state_dict(), tokenizer)
+            save_file(_flat(optimizer), part / "optimizer.safetensors")
+            (part / "state.json").write_text(json.dumps(progress.__dict__), encoding="utf-8")
+    for old in steps(run)[:-KEPT]:
+        shutil.rmtree(old)
+
+
+def steps(run: Path) -> list[Path]:
+    """The saved steps of a run, oldest first."""
+    return sorted(path for path in run.glob("step-*") if path.is_dir())
+
+
+def load_progress(folder: Path) -> Progress:
+    state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+    return Progress(**{**state, "history": tuple(state["history"])})
+
+
+def load_step(folder: Path, model: Transformer, optimizer: torch.optim.Optimizer) -> Progress:
+    """Fill model and optimizer from a saved step. Raises CheckpointError if the model is another one."""
+    config = ModelConfig.load(folder / checkpoint.CONFIG)
+    if config != model.config:
+        raise CheckpointError(f"{folder} was trained as {config}, asked for is {model.config}; take another --run")
+    model.load_state_dict(load_file(folder / checkpoint.TENSORS))
+    _fill(optimizer, load_file(folder / "optimizer.safetensors"))
+    return load_progress(folder)
+
+
+def _flat(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    state = optimizer.state_dict()["state"]
+    return {f"{index}.{name}": tensor for index, entry in state.items() for name, tensor in entry.items()}
+
+
+def _fill(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split(".")
+        state.setdefault(int(index), {})[name] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

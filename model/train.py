@@ -1,0 +1,311 @@
+"""Train a Transformer on files of sentence pairs; start it again after a kill and it goes on from the last save.
+
+python -m model.train --run runs/en-de --train a.tsv.xz b.tsv --dev dev.tsv
+torchrun --nproc_per_node=2 -m model.train …       each process takes its share of every batch
+"""
+
+import argparse
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import sentencepiece
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import Tensor
+
+from model import checkpoint, command, data, runs
+from model.command import at_least
+from model.config import PAD, PRESETS, ModelConfig
+from model.data import Augmentation, Encoded, Pair
+from model.evaluate import bleu_of, translate_all
+from model.runs import Progress
+from model.schedule import Schedule
+from model.tokenizer import Tokenizer, train_tokenizer
+from model.transformer import Transformer
+
+LARGEST_GRADIENT = 1.0  # norm; a longer gradient is shortened to it
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What happens at each step, apart from the data."""
+
+    schedule: Schedule
+    positions: int  # in one batch, both sides and padding counted
+    dropout: float = 0.1
+    smoothing: float = 0.1  # label smoothing (Vaswani et al. 2017, 5.4)
+    seed: int = 1
+    precision: str = "float32"  # or "bfloat16": matrix products only, weights stay float32
+    augmentation: Augmentation = Augmentation()
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which part of each batch this process takes."""
+
+    rank: int = 0
+    world: int = 1
+
+    @classmethod
+    def from_environment(cls) -> "Share":
+        """Join the other processes if torchrun started this one."""
+        if "RANK" not in os.environ:
+            return cls()
+        dist.init_process_group("gloo")
+        return cls(dist.get_rank(), dist.get_world_size())
+
+
+class Trainer:
+    """A model, its optimizer, and the step that improves it."""
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer, recipe: Recipe, share: Share = Share()) -> None:
+        self.model, self.tokenizer, self.recipe, self.share = model, tokenizer, recipe, share
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+
+    def step(self, batch: Sequence[Encoded], number: int) -> float:
+        """Take optimizer step `number` (from 1) on a batch of the whole world. returns the loss, nats a token."""
+        _seed(self.recipe.seed, number, self.share.rank)
+        rate = self.recipe.schedule.rate(number)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad()
+        total = sum(len(target) + 1 for _, target in batch)
+        loss = self._backward(batch[self.share.rank :: self.share.world], total)
+        if self.share.world > 1:
+            loss = self._sum_over_processes(loss)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
+        self.optimizer.step()
+        return float(loss)
+
+    def _backward(self, part: Sequence[Encoded], total: int) -> Tensor:
+        if not part:
+            for parameter in self.model.parameters():
+                parameter.grad = torch.zeros_like(parameter)
+            return torch.zeros(())
+        source, read, predicted = data.tensors(part)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.precision == "bfloat16"):
+            logits = self.model(source, read)  # (B, T, V)
+        loss = token_loss(logits, predicted, smoothing=self.recipe.smoothing) / total
+        loss.backward()
+        return loss.detach()
+
+    def _sum_over_processes(self, loss: Tensor) -> Tensor:
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        flat = torch.cat([loss[None], *[g.flatten() for g in gradients]])
+        dist.all_reduce(flat)
+        offset = 1
+        for gradient in gradients:
+            gradient.copy_(flat[offset : offset + gradient.numel()].view_as(gradient))
+            offset += gradient.numel()
+        return flat[0]
+
+
+def token_loss(logits: Tensor, predicted: Tensor, *, smoothing: float) -> Tensor:
+    """Summed cross-entropy in nats. logits (B, T, V), predicted ids (B, T), where <pad> does not count."""
+    return F.cross_entropy(
+        logits.flatten(0, 1).float(), predicted.flatten(), ignore_index=PAD, label_smoothing=smoothing, reduction="sum"
+    )
+
+
+def _seed(seed: int, step: int, rank: int) -> None:
+    """Everything random in a step depends on (seed, step, rank) only, so that a resumed run repeats it."""
+    mixed = (seed * 1_000_003 + step) * 1_009 + rank
+    torch.manual_seed(mixed)
+    random.seed(mixed)
+    sentencepiece.set_random_generator_seed(mixed % 2**31)
+
+
+def batches_from(
+    pairs: Sequence[Pair], tokenizer: Tokenizer, recipe: Recipe, epoch: int, batch: int
+) -> Iterator[tuple[int, int, list[Encoded]]]:
+    """Batches for ever, from batch number `batch` of `epoch` on, each with the (epoch, batch) that follows it."""
+    while True:
+        sentencepiece.set_random_generator_seed((recipe.seed * 1_000_003 + epoch) % 2**31)
+        examples = data.epoch_examples(pairs, tokenizer, recipe.augmentation, seed=recipe.seed, epoch=epoch)
+        grouped = data.batches(examples, positions=recipe.positions, seed=recipe.seed, epoch=epoch)
+        for index in range(batch, len(grouped)):
+            yield epoch, index + 1, grouped[index]
+        epoch, batch = epoch + 1, 0
+
+
+@torch.inference_mode()
+def dev_loss(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> float:
+    """Cross-entropy of the references, nats a token, without label smoothing. Leaves the training mode as it was."""
+    training = model.training
+    model.eval()
+    encoded = sorted(((tokenizer.encode(p.source), tokenizer.encode(p.target)) for p in pairs), key=lambda e: len(e[0]))
+    total, tokens = 0.0, 0
+    for start in range(0, len(encoded), 64):
+        source, read, predicted = data.tensors(encoded[start : start + 64])
+        total += float(token_loss(model(source, read), predicted, smoothing=0.0))
+        tokens += int((predicted != PAD).sum())
+    model.train(training)
+    return total / tokens
+
+
+@dataclass(frozen=True)
+class Watch:
+    """When to stop, to save, and on what to measure."""
+
+    run: Path
+    steps: int
+    save_every: int
+    dev: Sequence[Pair] = ()
+    log_every: int = 50
+
+
+def fit(trainer: Trainer, pairs: Sequence[Pair], watch: Watch) -> None:
+    """Go on from the last saved step of the run, or from the start, until watch.steps are taken."""
+    saved = runs.steps(watch.run)
+    progress = Progress(0, 0, 0, 0, ())
+    if saved:
+        progress = runs.load_step(saved[-1], trainer.model, trainer.optimizer)
+        _say(trainer, f"going on from {saved[-1]}")
+    elif trainer.share.rank == 0:
+        runs.save_snapshot(watch.run, trainer.model, trainer.tokenizer, 0)
+    trainer.model.train()
+    losses, began, spent = [], time.monotonic(), progress.history[-1]["seconds"] if progress.history else 0.0
+    stream = batches_from(pairs, trainer.tokenizer, trainer.recipe, progress.epoch, progress.batch)
+    while progress.step < watch.steps:
+        epoch, batch_number, batch = next(stream)
+        step = progress.step + 1
+        losses.append(trainer.step(batch, step))
+        tokens = progress.tokens + sum(len(target) + 1 for _, target in batch)
+        progress = replace(progress, step=step, epoch=epoch, batch=batch_number, tokens=tokens)
+        if step % watch.log_every == 0:
+            recent = sum(losses[-watch.log_every :]) / len(losses[-watch.log_every :])
+            _say(
+                trainer, f"step {step} epoch {epoch} loss {recent:.3f} tokens {tokens} {time.monotonic() - began:.0f} s"
+            )
+        if trainer.share.rank == 0 and runs.is_snapshot(step):
+            runs.save_snapshot(watch.run, trainer.model, trainer.tokenizer, step)
+        if trainer.share.rank == 0 and (step % watch.save_every == 0 or step == watch.steps):
+            row = _measured(trainer, watch, progress, losses, spent + time.monotonic() - began)
+            progress = replace(progress, history=(*progress.history, row))
+            runs.save_step(watch.run, trainer.model, trainer.tokenizer, trainer.optimizer, progress)
+            losses = []
+
+
+def _measured(
+    trainer: Trainer, watch: Watch, progress: Progress, losses: Sequence[float], seconds: float
+) -> dict[str, float]:
+    rate = trainer.recipe.schedule.rate(progress.step)
+    row: dict[str, float] = {"step": progress.step, "tokens": progress.tokens, "seconds": round(seconds), "rate": rate}
+    row["loss"] = sum(losses) / len(losses)
+    if watch.dev:
+        row["dev_loss"] = dev_loss(trainer.model, trainer.tokenizer, watch.dev)
+        sources = [pair.source for pair in watch.dev]
+        trainer.model.eval()
+        translated = translate_all(trainer.model, trainer.tokenizer, sources)
+        trainer.model.train()
+        row["dev_bleu"] = bleu_of(translated, [pair.target for pair in watch.dev])
+        for source, text in list(zip(sources, translated, strict=True))[:3]:
+            _say(trainer, f"    {source} -> {text}")
+    _say(trainer, "saved " + " ".join(f"{name} {value:.5g}" for name, value in row.items()))
+    return row
+
+
+def _say(trainer: Trainer, line: str) -> None:
+    if trainer.share.rank == 0:
+        print(line, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command.parser("train", "Train a Transformer; go on from the last save if there is one.", weights=False)
+    parser.add_argument("--run", type=Path, required=True, help="folder of this run; its parent must exist")
+    parser.add_argument("--train", type=Path, nargs="+", required=True, help="files of source<TAB>target lines, or .xz")
+    parser.add_argument("--dev", type=Path, help="pairs to measure loss and BLEU on at each save")
+    parser.add_argument("--dev-limit", type=at_least(1), default=500, help="use the first N pairs of it")
+    parser.add_argument("--init", type=Path, help="start from the weights and vocabulary of this folder")
+    parser.add_argument("--preset", choices=sorted(PRESETS), default="small")
+    for name in ("vocab-size", "d-model", "n-heads", "d-ff", "encoder-layers", "decoder-layers"):
+        parser.add_argument(f"--{name}", type=at_least(1), help="instead of the preset's")
+    parser.add_argument("--norm", choices=("post", "pre"))
+    parser.add_argument("--activation", choices=("relu", "gelu"))
+    parser.add_argument("--embed-positions", choices=("sinusoidal", "learned"), dest="positions_kind")
+    parser.add_argument("--steps", type=at_least(1), default=100_000, help="optimizer steps in all")
+    parser.add_argument("--schedule", choices=("paper", "constant"), default="paper", help="after the warm-up")
+    parser.add_argument("--warmup", type=at_least(1), default=4000, help="steps of linearly rising rate")
+    parser.add_argument("--peak", type=float, help="rate at the end of the warm-up (default: the paper's)")
+    parser.add_argument("--cooldown", type=at_least(0), default=0, help="last steps, over which the rate falls to 0")
+    parser.add_argument("--positions", type=at_least(8), default=4096, help="positions in a batch")
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--smoothing", type=float, default=0.1, help="label smoothing")
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="of matrix products")
+    parser.add_argument("--versions", type=at_least(1), default=3, help="targets kept for one source")
+    parser.add_argument("--words", type=at_least(1), default=30, help="pairs with a longer side are left out")
+    for name, value in Augmentation().__dict__.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value, help="probability, see data.py")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=at_least(1), help="torch threads (default: torch's choice)")
+    parser.add_argument("--save-every", type=at_least(1), default=500, help="steps")
+    return parser
+
+
+def _config(options: argparse.Namespace) -> ModelConfig:
+    names = ("vocab_size", "d_model", "n_heads", "d_ff", "encoder_layers", "decoder_layers", "norm", "activation")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if options.positions_kind:
+        given["positions"] = options.positions_kind
+    return replace(PRESETS[options.preset], **given)
+
+
+def _start(options: argparse.Namespace, pairs: Sequence[Pair]) -> tuple[Transformer, Tokenizer]:
+    """The model and vocabulary to begin with: of the run itself, of --init, or new ones."""
+    saved = runs.steps(options.run)
+    folder = saved[-1] if saved else options.init
+    if folder is not None:
+        loaded, tokenizer = checkpoint.load(folder)
+        model = Transformer(loaded.config, dropout=options.dropout)
+        model.load_state_dict(loaded.state_dict())
+        return model, tokenizer
+    config = _config(options)
+    sentences = (text for pair in pairs for text in (pair.source, pair.target))
+    tokenizer = train_tokenizer(sentences, vocab_size=config.vocab_size)
+    torch.manual_seed(options.seed)
+    return Transformer(config, dropout=options.dropout), tokenizer
+
+
+def train(options: argparse.Namespace) -> None:
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    torch.set_flush_denormal(True)
+    everything = [pair for path in options.train for pair in data.read_pairs(path)]
+    pairs = data.thin(everything, versions=options.versions, words=options.words)
+    if not pairs:
+        raise command.InputError(
+            f"none of the {len(everything)} pairs has at most --words {options.words} words a side"
+        )
+    dev = data.read_pairs(options.dev, limit=options.dev_limit) if options.dev else []
+    options.run.mkdir(exist_ok=True)
+    share = Share.from_environment()
+    model, tokenizer = _start(options, pairs)
+    augmentation = Augmentation(**{name: getattr(options, name) for name in Augmentation().__dict__})
+    schedule = Schedule(
+        model.config.d_model, options.warmup, options.peak, options.schedule, options.steps, options.cooldown
+    )
+    recipe = Recipe(
+        schedule, options.positions, options.dropout, options.smoothing, options.seed, options.precision, augmentation
+    )
+    trainer = Trainer(model, tokenizer, recipe, share)
+    parameters = sum(p.numel() for p in model.parameters())
+    _say(trainer, f"{len(pairs)} of {len(everything)} pairs, {parameters / 1e6:.2f} M parameters, {model.config}")
+    if share.rank == 0:
+        (options.run / "pid").write_text(f"{os.getpid()}\n")
+    fit(trainer, pairs, Watch(options.run, options.steps, options.save_every, dev))
+    if share.world > 1:
+        dist.destroy_process_group()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return command.run(train, _parser(), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Which heads are there, and what does each of them look at in this sentence?"""
+
+import streamlit as st
+
+from model.heads import all_maps, most_telling, ranked
+from pages.parts import address, controls, mount
+from viz import captions, heatmap, payload, phrases, tables
+
+st.title("Heads")
+st.markdown(f"Every head of every layer, for this sentence. {phrases.ROWS_AND_COLUMNS}", width=640)
+
+with st.container(horizontal=True, gap="medium"):
+    kind, by_word, linear, rank = controls.kind(), controls.units(), controls.linear(), controls.rank()
+reading = controls.reading()
+trace, theme = reading.trace, controls.theme()
+
+address.within("layer", trace.layers(kind))
+address.within("head", trace.heads(kind))
+rows, columns, _ = trace.labels(kind)
+layer, head = most_telling(trace.weights(kind), rows, columns, square=kind != "cross")
+address.propose("layer", layer)
+address.propose("head", head)
+
+maps = all_maps(trace, kind, words=by_word)
+address.within("query", len(maps[0].rows))
+address.within("key", len(maps[0].columns))
+pinned = controls.pinned_cell()
+order = ranked(maps, *pinned) if pinned and rank else None
+left, right = st.columns([11, 9], gap="large")
+
+with left:
+    chosen = (st.session_state["layer"] - 1) * trace.heads(kind) + st.session_state["head"] - 1
+    mount.grid(
+        payload.grid(
+            maps,
+            theme=theme,
+            opened=chosen,
+            pinned=pinned,
+            linear=linear,
+            per_row=trace.heads(kind),
+            captions=captions.of_heads(maps, pinned, by_layer=order is None),
+            row_labels=captions.of_layers(trace.layers(kind)) if order is None else (),
+            order=order,
+        ),
+        key="grid",
+        on_open=lambda kind, layer, head: st.session_state.update(layer=layer, head=head),
+    )
+    st.caption(captions.of_grid(maps, pinned, ranked=order is not None))
+
+with right:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.count("Layer", "layer", trace.layers(kind))
+        controls.count("Head", "head", trace.heads(kind))
+        view = controls.view()
+    opened = maps[(st.session_state["layer"] - 1) * trace.heads(kind) + st.session_state["head"] - 1]
+    if view == "plotly":
+        st.plotly_chart(heatmap.heatmap(opened, theme=theme, linear=linear), key="plotly", theme=None)
+    elif view == "table":
+        st.dataframe(tables.cells(opened), height=520)
+    else:
+        mount.head(
+            payload.head(opened, theme=theme, pinned=pinned, linear=linear, lines=view == "lines"),
+            key="head_canvas",
+            on_pin=lambda query, key: st.session_state.update(query=query, key=key),
+        )
+    with st.container(horizontal=True):
+        controls.place("Row (looks)", "query", captions.of_rows(opened))
+        controls.place("Column (looked at)", "key", [token.text for token in opened.columns])
+    if pinned:
+        with st.container(border=True):
+            st.text(heatmap.sentence(opened, *pinned))
+controls.caveat()

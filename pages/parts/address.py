@@ -1,0 +1,161 @@
+"""The address is the state: every choice has a name in it, values as people read them, defaults left out.
+
+`read` runs before any widget, `write` after all of them. In between, the values live in st.session_state under
+the same names, which are also the keys of the widgets.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+FIRST_SENTENCE = "The animal didn't cross the street because it was too tired."
+LONGEST_TEXT = 4096  # characters kept in the address; 256 pieces never hold more
+
+_WRITTEN, _PAGE, _PROPOSED, _NOTES = "_address_written", "_address_page", "_address_proposed", "_address_notes"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One name in the address: how to read its text, and what it is when absent."""
+
+    parse: Callable[[str], Any]  # raises ValueError for text that means nothing here
+    default: Any
+
+
+def _choice(*choices: str) -> Field:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"choose {', '.join(choices[:-1])} or {choices[-1]}")
+        return text
+
+    return Field(parse, choices[0])
+
+
+def _whole(least: int, most: int | None, default: int | None) -> Field:
+    def parse(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else least - 1
+        if number < least or (most is not None and number > most):
+            raise ValueError(f"it counts from {least}" + (f" to {most}" if most is not None else ""))
+        return number
+
+    return Field(parse, default)
+
+
+def _decimal(least: float, most: float, default: float) -> Field:
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = least - 1
+        if not least <= number <= most:
+            raise ValueError(f"it is a number from {least} to {most}")
+        return number
+
+    return Field(parse, default)
+
+
+FIELDS = {
+    "sentence": Field(str, FIRST_SENTENCE),
+    "target": Field(str, ""),
+    "decoder": _choice("greedy", "beam", "sample"),
+    "beam": _whole(1, 10, 4),
+    "temperature": _decimal(0.1, 3.0, 1.0),
+    "top_k": _whole(0, 1000, 0),
+    "top_p": _decimal(0.05, 1.0, 1.0),
+    "seed": _whole(0, 999_999, 1),
+    "kind": _choice("encoder", "masked", "cross"),
+    "layer": _whole(1, None, None),
+    "head": _whole(1, None, None),
+    "cross_head": _whole(1, None, None),
+    "step": _whole(1, None, None),
+    "query": _whole(1, None, None),
+    "key": _whole(1, None, None),
+    "units": _choice("pieces", "words"),
+    "view": _choice("matrix", "lines", "plotly", "table"),
+    "scale": _choice("√", "linear"),
+    "rank": _choice("weight", "order"),
+}
+
+
+def read(page: str) -> None:
+    """Take over what the address says, if it says something new; keep every value otherwise.
+
+    An empty address on a page just entered came from the menu and means "keep"; on the same page it is Back to the
+    defaults.
+    """
+    state = st.session_state
+    now = {name: st.query_params[name] for name in FIELDS if name in st.query_params}
+    written = state.get(_WRITTEN)
+    news = now != written and (bool(now) or state.get(_PAGE) == page)
+    state[_NOTES] = []
+    if written is None or news:
+        state[_PROPOSED] = {}
+        for name, field in FIELDS.items():
+            state[name] = _parsed(name, field, now.get(name))
+    else:
+        for name, field in FIELDS.items():
+            state[name] = state.get(name, field.default)  # re-assigned, so that undrawn widgets keep their values
+    state[_PAGE] = page
+
+
+def write() -> None:
+    """Put every value that is not a default into the address."""
+    values = link()
+    if values != {name: st.query_params[name] for name in st.query_params}:
+        st.query_params.from_dict(values)
+    st.session_state[_WRITTEN] = values
+
+
+def link(**changes: Any) -> dict[str, str]:
+    """The whole address as it stands, with these changes: what a door to another page carries."""
+    state, proposed = st.session_state, st.session_state.get(_PROPOSED, {})
+    values = {}
+    for name, field in FIELDS.items():
+        value = changes.get(name, state.get(name))
+        left_out = value in (field.default, None) or (name not in changes and proposed.get(name, ...) == value)
+        if not left_out:
+            values[name] = str(value)[:LONGEST_TEXT]
+    return values
+
+
+def propose(name: str, value: int | None) -> None:
+    """The value of a field that the reader has not set. It follows the sentence, and stays out of the address."""
+    proposed = st.session_state.setdefault(_PROPOSED, {})
+    if st.session_state.get(name) is None or proposed.get(name, ...) == st.session_state[name]:
+        st.session_state[name] = proposed[name] = value
+
+
+def within(name: str, most: int) -> None:
+    """Let go of a number that counts further than there is, and say so."""
+    value = st.session_state.get(name)
+    if value is not None and value > most:
+        if st.session_state.get(_PROPOSED, {}).get(name) != value:
+            note(f"There is no {name.replace('_', ' ')} {value} here: it counts from 1 to {most}.")
+        st.session_state[name] = None
+
+
+def forget(*names: str) -> None:
+    """Back to the default, for values that mean nothing once something else has changed."""
+    for name in names:
+        st.session_state[name] = FIELDS[name].default
+
+
+def note(sentence: str) -> None:
+    """Something about the address that the page should say."""
+    st.session_state.setdefault(_NOTES, []).append(sentence)
+
+
+def notes() -> list[str]:
+    return list(st.session_state.get(_NOTES, []))
+
+
+def _parsed(name: str, field: Field, text: str | None) -> Any:
+    if text is None:
+        return field.default
+    try:
+        return field.parse(text)
+    except ValueError as error:
+        note(f"The address says {name}={text[:40]!r}, which does not exist: {error}.")
+        return field.default

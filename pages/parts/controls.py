@@ -1,0 +1,219 @@
+"""What stands on every page: the sentence's bar, the sidebar, the guard, and the widgets that pages share."""
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import streamlit as st
+
+from pages.parts import address, session
+from viz import phrases
+from viz.theme import LIGHT, MARKS, THEMES, Theme
+
+if TYPE_CHECKING:
+    from pages.parts.session import Reading
+
+EXAMPLES = (
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+    "The cat chased the mouse.",
+    "The mouse chased the cat.",
+    "I saw a carrot. It was big.",
+    "My brother gave his friend the book that she had lost.",
+    "He has never seen the sea before.",
+    "A man is riding a horse.",
+)
+TRAINED_WORDS = 20  # few sentences of the training data had more
+RANKS = {"weight": "ranks the heads", "order": "leaves them in order"}
+DECODERS = {"greedy": "greedy", "beam": "beam search", "sample": "sampling"}
+
+
+def theme() -> Theme:
+    """The theme that the reader's browser shows."""
+    return THEMES.get(st.context.theme.type or "", LIGHT)
+
+
+def bar() -> None:
+    """The sentence, examples, and a translation to force; above every page."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="bar"):
+        st.text_input(
+            "English sentence",
+            key="sentence",
+            on_change=_new_sentence,
+            placeholder="Type an English sentence and press Enter",
+            width="stretch",
+        )
+        with st.popover("Examples"):
+            for number, example in enumerate(EXAMPLES, start=1):
+                st.button(example, key=f"example_{number}", on_click=_pick, args=(example,), type="tertiary")
+        with st.popover("Your translation" if not st.session_state["target"] else "Your translation ✓"):
+            st.text_input(
+                "German to use instead of the model's own",
+                key="target",
+                on_change=_new_sentence,
+                placeholder="leave empty for the model's own",
+            )
+    st.session_state["_bar_line"] = st.empty()
+
+
+def sidebar() -> None:
+    """Decoding settings; closed at first."""
+    with st.sidebar:
+        st.header("Decoding")
+        st.radio("Decoder", list(DECODERS), format_func=DECODERS.__getitem__, key="decoder", on_change=_new_sentence)
+        method = st.session_state["decoder"]
+        if method == "beam":
+            st.slider("Beam width", 1, 10, key="beam", on_change=_new_sentence, help="Hypotheses kept at each step.")
+            st.caption("Ranked by log-probability ÷ ((5 + length) / 6)^0.6 (Wu et al. 2016).")
+        if method == "sample":
+            st.slider("Temperature", 0.1, 3.0, step=0.1, key="temperature", on_change=_new_sentence)
+            st.number_input("Top k (0 = all pieces)", 0, 1000, key="top_k", on_change=_new_sentence)
+            st.slider("Top p", 0.05, 1.0, step=0.05, key="top_p", on_change=_new_sentence)
+            st.number_input("Seed", 0, 999_999, key="seed", on_change=_new_sentence)
+        st.caption("The attention shown always comes from one pass over the sentence and the finished translation.")
+
+
+def _pick(sentence: str) -> None:
+    st.session_state["sentence"] = sentence
+    _new_sentence()
+
+
+def _new_sentence() -> None:
+    """A pinned cell and a step belong to one sentence; the layer and the head that somebody chose stay."""
+    address.forget("query", "key", "step")
+
+
+def decoding() -> dict[str, Any]:
+    """The settings that the chosen decoder uses; others do not matter, so they are not in the cache's key either."""
+    state, method = st.session_state, st.session_state["decoder"]
+    used = {"greedy": (), "beam": ("beam",), "sample": ("temperature", "top_k", "top_p", "seed")}[method]
+    return {"method": method} | {name: state[name] for name in used}
+
+
+def reading() -> "Reading":
+    """What the model made of the sentence. A mistake becomes a sentence on the page, which ends there."""
+    from model.checkpoint import CheckpointError
+    from model.command import InputError
+
+    state = st.session_state
+    try:
+        found = session.reading(state["sentence"], state["target"], decoding())
+    except InputError as error:
+        _stop(f"{str(error)[0].upper()}{str(error)[1:]}.")
+    except CheckpointError as error:
+        _stop(f"The weights cannot be used: {error}.", icon="⚠️")
+    _say_translation(found)
+    return found
+
+
+def _stop(sentence: str, icon: str | None = None) -> NoReturn:
+    with st.session_state["_bar_line"].container():
+        st.error(_as_text(sentence), icon=icon)
+    address.write()  # app.py does not come to it any more
+    st.stop()
+
+
+def _as_text(text: str) -> str:
+    """Text that Streamlit would read as Markdown, with everything that Markdown would act on disarmed."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:" else c for c in text)
+
+
+def _say_translation(found: "Reading") -> None:
+    label = "your translation" if found.forced else f"the model's translation, {DECODERS[st.session_state['decoder']]}"
+    with st.session_state["_bar_line"].container(gap="xsmall"):
+        st.text(found.trace.target_text or "(the model ended at once: an empty translation)")
+        total = float(found.trace.target_log_probabilities().sum())
+        said = f"{label} · log-probability {_signed(total)}"
+        if found.forced:
+            said += f" · the model's own: {_signed(found.own_score)}"
+        st.caption(_as_text(said))
+        for sentence in [*address.notes(), *_cautions(found)]:
+            st.caption(f"⚠ {_as_text(sentence)}")
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _cautions(found: "Reading") -> list[str]:
+    said = []
+    for what, left_out in (("sentence", found.left_out), ("translation", found.target_left_out)):
+        if left_out:
+            said.append(f"The {what} is longer than 256 pieces. It was cut before “{left_out[:40]}…”")
+    if len(found.trace.source_text.split()) > TRAINED_WORDS:
+        said.append(f"Few sentences that the model learned from had more than {TRAINED_WORDS} words; expect mistakes.")
+    if not found.forced and not found.ended:
+        said.append("The translation reached its length limit before the model ended it.")
+    return said
+
+
+def kind() -> str:
+    """Which of the three attentions."""
+    st.segmented_control(
+        "Kind",
+        list(MARKS),
+        format_func=phrases.kind,
+        key="kind",
+        required=True,
+        on_change=address.forget,
+        args=("query", "key", "layer", "head"),
+    )
+    return str(st.session_state["kind"])
+
+
+def units() -> bool:
+    """Whether to draw words instead of pieces."""
+    st.segmented_control(
+        "Units",
+        ["pieces", "words"],
+        key="units",
+        required=True,
+        on_change=address.forget,
+        args=("query", "key", "step"),
+    )
+    return bool(st.session_state["units"] == "words")
+
+
+def linear() -> bool:
+    """Whether colour is proportional to weight, instead of to its square root."""
+    st.segmented_control("Scale", ["√", "linear"], key="scale", required=True)
+    return bool(st.session_state["scale"] == "linear")
+
+
+def count(label: str, key: str, most: int) -> int:
+    """A number from 1 to `most` to choose; its twin is a click on a canvas."""
+    st.selectbox(label, range(1, most + 1), key=key, width=88)
+    return int(st.session_state[key])
+
+
+def place(label: str, key: str, names: list[str], *, optional: bool = True) -> None:
+    """A row or a column to choose by its number from 1, or none; its twin is a click on a canvas."""
+    st.selectbox(
+        label,
+        range(1, len(names) + 1),
+        format_func=lambda number: f"{number} {names[number - 1]}",
+        key=key,
+        index=None if optional else 0,
+        placeholder="none",
+        width=208,
+    )
+
+
+def rank() -> bool:
+    """Whether a pinned cell puts the heads into the order of their weight there."""
+    st.segmented_control("A pinned cell", ["weight", "order"], format_func=RANKS.__getitem__, key="rank", required=True)
+    return bool(st.session_state["rank"] == "weight")
+
+
+def view() -> str:
+    """How the opened head is drawn."""
+    st.segmented_control("View", ["matrix", "lines", "plotly", "table"], key="view", required=True)
+    return str(st.session_state["view"])
+
+
+def pinned_cell() -> tuple[int, int] | None:
+    """Row and column of the pinned cell, from 0, if both are chosen."""
+    row, column = st.session_state["query"], st.session_state["key"]
+    return None if row is None or column is None else (row - 1, column - 1)
+
+
+def caveat() -> None:
+    st.caption(phrases.CAVEAT)

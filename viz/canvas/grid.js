@@ -1,0 +1,164 @@
+// Many heads as thumbnails. Hover reads which one it is, a click opens it.
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const { header, arrays } = unpack(data);
+  const { theme, heads, order, perRow, pinned, linear, rowLabels } = header;
+  const root = freshRoot(parentElement, theme);
+  const GUTTER = 8;
+  const CAPTION = 20;
+  const LABEL = rowLabels.length ? 26 : 0;
+  let opened = header.opened;
+  let hovered = null;
+
+  const canvas = element("canvas", { tabindex: "0", role: "application", "data-marker": "grid" });
+  canvas.setAttribute("aria-label", `${heads.length} heads. Arrow keys move, Enter opens one.`);
+  const reading = element("p", { class: "reading" });
+  root.append(canvas, reading);
+  const pictures = heads.map((head, index) => picture(head, index));
+  let geometry = null;
+
+  // One pixel a cell; when there are more cells than pixels, each pixel shows the largest, so that no peak is lost.
+  function picture(head, index) {
+    const weights = arrays[`weights${index}`];
+    const allowed = arrays[`allowed${index}`];
+    const [T, S] = weights.shape;
+    const pool = Math.ceil(Math.max(T, S) / 120);
+    const [rows, columns] = [Math.ceil(T / pool), Math.ceil(S / pool)];
+    const made = document.createElement("canvas");
+    made.width = columns;
+    made.height = rows;
+    const context = made.getContext("2d");
+    const image = context.createImageData(columns, rows);
+    const shades = theme.ramps[head.kind].map(rgb);
+    const forbidden = rgb(theme.forbidden);
+    const largest = new Float32Array(rows * columns).fill(-1);
+    for (let row = 0; row < T; row++) {
+      for (let column = 0; column < S; column++) {
+        if (allowed && !allowed[row * S + column]) continue;
+        const at = Math.floor(row / pool) * columns + Math.floor(column / pool);
+        largest[at] = Math.max(largest[at], weights[row * S + column] / 65535);
+      }
+    }
+    largest.forEach((weight, at) => {
+      const position = linear ? weight : Math.sqrt(Math.max(weight, 0));
+      const colour = weight < 0 ? forbidden : shades[Math.round(position * (shades.length - 1))];
+      image.data.set([...colour, 255], at * 4);
+    });
+    context.putImageData(image, 0, 0);
+    return made;
+  }
+
+  function height(index, size) {
+    const [T, S] = arrays[`weights${index}`].shape;
+    return (T * size) / Math.max(T, S);
+  }
+
+  function measure(width) {
+    let columns = perRow;
+    const thumbnail = (n) => Math.floor((width - LABEL - (n - 1) * GUTTER - 4) / n);
+    while (columns > 2 && thumbnail(columns) < 56) columns = Math.ceil(columns / 2);
+    const size = Math.min(header.size, thumbnail(columns));
+    const tallest = Math.max(...heads.map((_, index) => height(index, size)));
+    const places = [];
+    let [row, column, top, wrapped] = [0, 0, 4, 0];
+    order.forEach((index, position) => {
+      if (position && position % perRow === 0) {
+        [row, column] = [row + 1, 0];
+        top += tallest + CAPTION + (rowLabels.length ? 16 : GUTTER);
+        wrapped = 0;
+      } else if (column === columns) {
+        column = 0;
+        top += tallest + CAPTION + GUTTER;
+        wrapped += 1;
+      }
+      places.push({ index, x: LABEL + 2 + column * (size + GUTTER), y: top, first: column === 0 && !wrapped, row });
+      column += 1;
+    });
+    return { width, size, tallest, places, height: top + tallest + CAPTION + 8 };
+  }
+
+  function redraw() {
+    if (!geometry) return;
+    const { width, size, tallest, places } = geometry;
+    const context = sized(canvas, width, geometry.height);
+    context.imageSmoothingEnabled = false;
+    for (const { index, x, y, first, row } of places) {
+      const made = pictures[index];
+      const [T, S] = arrays[`weights${index}`].shape;
+      const scale = size / Math.max(T, S);
+      const [w, h] = [S * scale, T * scale];
+      context.drawImage(made, x, y, w, h);
+      context.strokeStyle = theme.line;
+      context.lineWidth = 1;
+      context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
+      if (pinned && index !== opened) {
+        context.strokeStyle = theme.chrome;
+        context.strokeRect(x + pinned[1] * scale, y + pinned[0] * scale, Math.max(scale, 3), Math.max(scale, 3));
+      }
+      if (index === opened || index === hovered) {
+        outline(context, theme, x - 2, y - 2, w + 4, h + 4, index === opened ? 2.5 : 1);
+      }
+      context.fillStyle = index === opened ? theme.ink : theme.soft;
+      context.font = size > 120 ? `14px ${SANS}` : `11px ${CODE}`;
+      context.textAlign = "left";
+      context.fillText(fitted(context, heads[index].caption, size), x, y + tallest + 15);
+      if (first && LABEL) {
+        context.font = `13px ${SANS}`;
+        context.fillStyle = theme.soft;
+        context.fillText(rowLabels[row] ?? "", 0, y + tallest / 2);
+      }
+    }
+    const shown = heads[hovered ?? opened];
+    reading.textContent = shown
+      ? `${theme.marks[shown.kind]} ${shown.kind}, layer ${shown.layer}, head ${shown.head}${hovered !== null && hovered !== opened ? " — click to open it" : ""}`
+      : "Click a map to see it among all heads.";
+  }
+
+  function under(event) {
+    const [px, py] = pointed(event, canvas);
+    const { size, tallest, places } = geometry;
+    const found = places.find(({ x, y }) => px >= x - 4 && px < x + size + 4 && py >= y - 4 && py < y + tallest + CAPTION);
+    return found ? found.index : null;
+  }
+
+  function open(index) {
+    opened = index;
+    const { kind, layer, head } = heads[index];
+    setTriggerValue("open", { kind, layer, head });
+    redraw();
+  }
+
+  canvas.addEventListener("pointermove", (event) => {
+    const next = under(event);
+    canvas.style.cursor = next === null ? "default" : "pointer";
+    if (next !== hovered) {
+      hovered = next;
+      redraw();
+    }
+  });
+  canvas.addEventListener("pointerleave", () => {
+    hovered = null;
+    redraw();
+  });
+  canvas.addEventListener("click", (event) => {
+    const index = under(event);
+    if (index !== null) open(index);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const steps = { ArrowUp: -perRow, ArrowDown: perRow, ArrowLeft: -1, ArrowRight: 1 };
+    if (event.key in steps) {
+      const at = order.indexOf(hovered ?? opened ?? order[0]);
+      hovered = order[Math.max(0, Math.min(order.length - 1, at + steps[event.key]))];
+      redraw();
+    } else if (event.key === "Enter" && hovered !== null) open(hovered);
+    else return;
+    event.preventDefault();
+  });
+
+  const stop = onWidth(root, (width) => {
+    geometry = measure(width);
+    redraw();
+  });
+  whenFontsAreReady(redraw);
+  return stop;
+}

@@ -1,0 +1,52 @@
+"""The short lines under and beside pictures of heads."""
+
+from collections.abc import Sequence
+
+from model.trace import AttentionMap
+from viz import phrases
+
+WHY_NO_STAIRCASE = (
+    "**Why the staircase, and why only on the left.** A row of masked attention stands for a word that is about to be "
+    "written: what comes later is not there yet, so in training, where all rows are computed at once, the mask sets "
+    "those scores to −∞ before the softmax and their weights are exactly 0. Cross-attention looks at the source, "
+    "which is complete before the first German word: nothing in it is the future, so nothing is forbidden. (In a batch "
+    "of several sentences the padding of shorter ones is masked there too.)"
+)
+HEAD_NUMBERS = (
+    "Equal head numbers mean nothing: masked head 2 and cross head 2 have weights of their own and share only "
+    "their number."
+)
+
+
+def of_rows(shown: AttentionMap) -> list[str]:
+    """What stands before each row: the token, or in the decoder `read → predicts`."""
+    if shown.predicts is None:
+        return [token.text for token in shown.rows]
+    return [f"{row.text} → {after.text}" for row, after in zip(shown.rows, shown.predicts, strict=True)]
+
+
+def of_heads(maps: Sequence[AttentionMap], pinned: tuple[int, int] | None, *, by_layer: bool) -> list[str]:
+    """Under each thumbnail: its head, or layer·head, and once a cell is pinned its weight there."""
+    names = [str(m.head) if by_layer else f"{m.layer}·{m.head}" for m in maps]
+    if pinned is None:
+        return names
+    weights = [phrases.weight(float(m.weights[pinned])).replace("0.", ".", 1) for m in maps]  # short: 56 pixels wide
+    return [f"{name} {weight}" for name, weight in zip(names, weights, strict=True)]
+
+
+def of_layers(count: int) -> list[str]:
+    return [f"L{layer}" for layer in range(1, count + 1)]
+
+
+def of_grid(maps: Sequence[AttentionMap], pinned: tuple[int, int] | None, *, ranked: bool) -> str:
+    """Under the grid of all heads: how to read it, or who links the pinned row to the pinned column most."""
+    if pinned is None:
+        return "Colour runs from 0 to 1 on one scale for all heads. Pin a cell on the right to compare all heads by it."
+    row, column = pinned
+    first = maps[0]
+    if not first.allowed[row, column]:
+        return "The mask forbids this cell in every head."
+    best = max(maps, key=lambda m: float(m.weights[row, column]))
+    said = f"‘{first.rows[row].text}’ → ‘{first.columns[column].text}’: most in layer {best.layer}, head {best.head}"
+    order = "ranked by that weight" if ranked else "the number beside each head is that weight"
+    return f"{said} ({phrases.weight(float(best.weights[row, column]))}); {order}."
