@@ -36,7 +36,7 @@ $(READY): requirements.txt requirements-dev.txt
 	@touch $(READY)
 
 run: $(READY)
-	$(IN_VENV) -m streamlit run app.py $(OPTIONS)
+	$(IN_VENV) -m pages.parts.server $(OPTIONS)
 
 test: $(READY)
 	$(IN_VENV) -m tests.browser.chromium

@@ -67,7 +67,7 @@ def trace_of(
 
     def listen(name: str, tensor: Tensor) -> None:
         if keep(name):
-            kept[name] = np.array(tensor[0])  # a copy: the positions are a view of the model's own
+            kept[name] = tensor[0].numpy().copy()  # the positions are a view of the model's own
 
     source, read = torch.tensor([[*source_ids, EOS]]), torch.tensor([[BOS, *target_ids]])
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+import sentencepiece
 import torch
 from torch import Tensor
 
@@ -121,6 +122,7 @@ def epoch_examples(
 ) -> list[Encoded]:
     """The pairs of one epoch, varied and encoded: the same for the same (seed, epoch), on every machine."""
     rng = random.Random(f"augment {seed} {epoch}")
+    sentencepiece.set_random_generator_seed((seed * 1_000_003 + epoch) % 2**31)
     order = list(pairs)
     rng.shuffle(order)
     varied = []
@@ -160,11 +162,12 @@ def batches(examples: Sequence[Encoded], *, positions: int, seed: int, epoch: in
 
 def _cut(group: Sequence[Encoded], positions: int) -> Iterator[list[Encoded]]:
     batch: list[Encoded] = []
+    widest = 0
     for example in group:
-        widest = max(len(e[1]) for e in [*batch[-1:], *batch[:1], example])
+        widest = max(widest, len(example[1]))
         if batch and (len(batch) + 1) * (len(example[0]) + widest + 2) > positions:
             yield batch
-            batch = []
+            batch, widest = [], len(example[1])
         batch.append(example)
     if batch:
         yield batch

@@ -1,5 +1,6 @@
 """From logits to a sentence: greedy, beam and sampling, with a key/value cache."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,8 +32,10 @@ class Decoding:
             raise ValueError(f"decoder {self.method!r} is not known; choose greedy, beam or sample")
         if self.beam < 1:
             raise ValueError(f"beam={self.beam} must be 1 or more")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature={self.temperature} must be above 0; greedy is what it tends to there")
+        if not math.isfinite(self.length_penalty):
+            raise ValueError(f"length_penalty={self.length_penalty} must be a finite number; 0 means none")
+        if not 0 < self.temperature < math.inf:
+            raise ValueError(f"temperature={self.temperature} must be above 0, and finite; near 0 it is greedy")
         if self.top_k < 0 or not 0 < self.top_p <= 1:
             raise ValueError(f"top_k={self.top_k} must be 0 or more and top_p={self.top_p} above 0, at most 1")
 
@@ -165,7 +168,8 @@ class _Beams:
 
     def _advance(self, log_probabilities: Tensor) -> None:
         beam = self.decoding.beam
-        best, pieces = log_probabilities.topk(min(2 * beam, log_probabilities.shape[1]), dim=-1)  # (N, 2 * beam)
+        choices = log_probabilities.shape[1] - len(NEVER)
+        best, pieces = log_probabilities.topk(min(2 * beam, choices), dim=-1)  # (N, 2 * beam)
         candidates: dict[int, list[tuple[float, int, int, float]]] = {}
         for index, (row, gains, ids) in enumerate(zip(self.rows, best.tolist(), pieces.tolist(), strict=True)):
             for gain, piece in zip(gains, ids, strict=True):
@@ -182,8 +186,8 @@ class _Beams:
             self.state = self.state.select(torch.tensor(parents, dtype=torch.long))
 
     def _survivors(self, sentence: int, found: Sequence[tuple[float, int, int, float]]) -> list[tuple[int, _Row]]:
-        """Finish what ends among the best 2 * beam candidates, keep the best `beam` of the others."""
-        beam, penalty = self.decoding.beam, self.decoding.length_penalty
+        """Finish what ends among the best `beam` candidates, keep the best `beam` of the others."""
+        beam = self.decoding.beam
         kept: list[tuple[int, _Row]] = []
         for rank, (total, index, piece, gain) in enumerate(found[: 2 * beam]):
             parent = self.rows[index]
@@ -193,12 +197,9 @@ class _Beams:
                     self.finished[sentence].append(Hypothesis(parent.ids, chances, ended=True))
             elif len(kept) < beam:
                 kept.append((index, _Row(sentence, (*parent.ids, piece), chances, total)))
+        if len(self.finished[sentence]) >= beam:  # enough to choose from; a beam of one stops where greedy does
+            return []
         if len(kept[0][1].ids) >= self.limits[sentence]:
             self.finished[sentence] += [Hypothesis(row.ids, row.log_probabilities, ended=False) for _, row in kept]
-            return []
-        done = sorted((h.score(penalty) for h in self.finished[sentence]), reverse=True)
-        # No unfinished hypothesis can still win once its total, over the largest divisor it may reach, falls behind.
-        divisor = ((5 + self.limits[sentence] + 1) / 6) ** penalty
-        if len(done) >= beam and done[0] >= kept[0][1].total / max(divisor, 1.0):
             return []
         return kept

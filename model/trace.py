@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -143,6 +144,10 @@ class Trace:
 
     def log_probabilities(self) -> Array:
         """(T, V) natural logarithms, float64; row t is what the model held of the token after read[t]."""
+        return self._log_probabilities
+
+    @cached_property
+    def _log_probabilities(self) -> Array:
         logits = self.logits.astype(np.float64)
         shifted = logits - logits.max(axis=-1, keepdims=True)
         return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

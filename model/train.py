@@ -126,7 +126,6 @@ def batches_from(
 ) -> Iterator[tuple[int, int, list[Encoded]]]:
     """Batches for ever, from batch number `batch` of `epoch` on, each with the (epoch, batch) that follows it."""
     while True:
-        sentencepiece.set_random_generator_seed((recipe.seed * 1_000_003 + epoch) % 2**31)
         examples = data.epoch_examples(pairs, tokenizer, recipe.augmentation, seed=recipe.seed, epoch=epoch)
         grouped = data.batches(examples, positions=recipe.positions, seed=recipe.seed, epoch=epoch)
         for index in range(batch, len(grouped)):

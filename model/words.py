@@ -1,4 +1,4 @@
-"""Maps over words: weight to a split word is summed over its pieces, weight from it averaged (Clark et al. 2019, 4.1)."""
+"""Maps over words: weight to a split word is summed over its pieces, from it averaged (Clark et al. 2019, 4.1)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

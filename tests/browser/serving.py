@@ -13,7 +13,6 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
-APP = ROOT / "app.py"
 START = 120.0  # seconds until it must answer
 STOP = 10.0  # seconds to end by itself
 
@@ -32,12 +31,12 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *, app: Path = APP, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+def serving(folder: Path, *, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Start the app on a free port, with its log in `folder`; wait until it answers; stop it afterwards."""
     port = free_port()
     log_file = folder / f"server-{port}.log"
     options = ["--server.headless", "true", "--server.port", str(port)]
-    command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
+    command = [sys.executable, "-m", "pages.parts.server", *options]
     variables = os.environ | {"PYTHONUNBUFFERED": "1"} | dict(environment or {})
     with log_file.open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=log, stderr=subprocess.STDOUT)

@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 PATIENCE = 60_000  # milliseconds for anything to happen, on a busy machine
 IDLE = """() => document.querySelector('[data-testid=stApp][data-test-script-state="notRunning"]')
-              && !document.querySelector('[data-stale="true"]')"""
+              && !document.querySelector('[data-stale="true"], [data-testid=stSkeleton]')
+              && document.fonts.status === 'loaded'"""
 
 
 @dataclass  # not frozen: playwright leaves a mark on whom it calls
@@ -66,5 +67,8 @@ def begin(browser: Browser, url: str, *, dark: bool, width: int, height: int) ->
 
 
 def wait_until_idle(page: Page) -> None:
-    """Wait until the script has run and nothing on the page is out of date. Then wait for your own marker."""
+    """Wait until the script has run, nothing on the page is out of date or a placeholder, and the fonts are there.
+
+    Just after a click this may hold before the app has noticed: wait for your own marker as well.
+    """
     page.wait_for_function(IDLE)

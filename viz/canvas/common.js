@@ -97,14 +97,29 @@ function stride(count, cell, least) {
   return Math.max(1, Math.ceil(least / cell), count > 40 && cell < least ? Math.ceil(count / 40) : 1);
 }
 
-// One attention map as a matrix. place: {x, y, cell}; marked: {row, column}, each may be null.
-function drawMatrix(context, theme, map, numbers, place, { linear, marked, dimmed = true }) {
+// What does not change with the pointer is drawn once, on a canvas of its own, and copied from there.
+function prepared(width, height, draw) {
+  const canvas = document.createElement("canvas");
+  draw(sized(canvas, width, height));
+  return canvas;
+}
+
+// All rows but one step back.
+function dimOtherRows(context, theme, { x, y, cell }, [T, S], row) {
+  context.globalAlpha = 0.45;
+  context.fillStyle = theme.background;
+  context.fillRect(x - 2, y - 2, S * cell + 4, row * cell + 1);
+  context.fillRect(x - 2, y + (row + 1) * cell - 1, S * cell + 4, (T - row - 1) * cell + 3);
+  context.globalAlpha = 1;
+}
+
+// One attention map as a matrix. place: {x, y, cell}.
+function drawMatrix(context, theme, map, numbers, place, linear) {
   const [T, S] = numbers.weights.shape;
   const { x, y, cell } = place;
   const gap = cell >= 9 ? 2 : cell >= 5 ? 1 : 0;
   const radius = cell >= 14 ? 3 : 0;
   for (let row = 0; row < T; row++) {
-    context.globalAlpha = dimmed && marked.row !== null && marked.row !== row ? 0.55 : 1;
     for (let column = 0; column < S; column++) {
       const at = row * S + column;
       const left = x + column * cell;
@@ -122,7 +137,6 @@ function drawMatrix(context, theme, map, numbers, place, { linear, marked, dimme
       } else context.fillRect(left, top, cell - gap, cell - gap);
     }
   }
-  context.globalAlpha = 1;
   drawStaircase(context, theme, numbers, place);
 }
 

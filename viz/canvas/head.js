@@ -85,7 +85,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function drawAsMatrix(context) {
     const focus = cell();
     const marked = { row: focus ? focus.row : null, column: focus ? focus.column : null };
-    drawMatrix(context, theme, map, arrays, geometry, { linear, marked });
+    geometry.base ??= prepared(geometry.width, geometry.height, drawUnmarked);
+    context.drawImage(geometry.base, 0, 0, geometry.width, geometry.height);
+    if (focus) dimOtherRows(context, theme, geometry, [T, S], focus.row);
     drawRowLabels(context, theme, geometry.labels, geometry, { marked: marked.row, room: geometry.left - 12 });
     drawColumnLabels(context, theme, map.columns, geometry, { marked: marked.column, room: geometry.top - 14 });
     const { x, y, cell: size } = geometry;
@@ -95,8 +97,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
       outline(context, theme, x - 2, y + target.row * size - 2, S * size + 4 - gap, size + 4 - gap, Math.min(width, 2));
       outline(context, theme, x + target.column * size - 1, y + target.row * size - 1, size + 2 - gap, size + 2 - gap, width);
     }
-    const scale = Math.min(260, Math.max(120, S * size));
-    drawScale(context, theme, map.kind, x, y + T * size + 12, scale, linear);
+  }
+
+  function drawUnmarked(context) {
+    const { x, y, cell: size } = geometry;
+    drawMatrix(context, theme, map, arrays, geometry, linear);
+    drawScale(context, theme, map.kind, x, y + T * size + 12, Math.min(260, Math.max(120, S * size)), linear);
   }
 
   function redraw() {

@@ -82,6 +82,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.fillText("read → predicts", labelsAt + middle / 2, geometry.top - 10);
   }
 
+  function drawUnmarked(context) {
+    drawTitles(context);
+    for (const kind of ["masked", "cross"]) {
+      const at = place(kind);
+      const width = maps[kind].columns.length * at.cell;
+      drawMatrix(context, theme, maps[kind], numbers[kind], at, linear);
+      drawScale(context, theme, kind, at.x, at.y + T * at.cell + 12, Math.min(240, Math.max(90, width - 8)), linear);
+    }
+  }
+
   function drawMiddle(context) {
     const { side, top, cell, labelsAt, middle } = geometry;
     const centre = labelsAt + middle / 2;
@@ -117,13 +127,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
     canvas.style.display = narrow ? "none" : "block";
     if (!narrow) {
       const context = sized(canvas, geometry.width, geometry.height);
-      drawTitles(context);
+      geometry.base ??= prepared(geometry.width, geometry.height, drawUnmarked);
+      context.drawImage(geometry.base, 0, 0, geometry.width, geometry.height);
       for (const kind of ["masked", "cross"]) {
         const focus = [hovered, pinned].find((target) => target && target.kind === kind);
         const column = focus ? focus.column : null;
-        drawMatrix(context, theme, maps[kind], numbers[kind], place(kind), { linear, marked: { row: step - 1, column } });
+        dimOtherRows(context, theme, place(kind), numbers[kind].weights.shape, step - 1);
         drawColumnLabels(context, theme, maps[kind].columns, place(kind), { marked: column, room: geometry.top - 44 });
-        drawScale(context, theme, kind, place(kind).x, geometry.top + T * geometry.cell + 12, Math.min(240, Math.max(90, (kind === "masked" ? T : S) * geometry.cell - 8)), linear);
       }
       drawMiddle(context);
       const { left, right, top, cell } = geometry;
