@@ -6,7 +6,7 @@ python -m model.capture "The cat sleeps." --out trace.npz      every tensor unde
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from torch import Tensor
 
 from model import checkpoint, command
 from model.command import InputError
-from model.config import BOS, EOS, MAX_PIECES
+from model.config import BOS, EOS, MAX_PIECES, PAD
 from model.decode import Decoding, Hypothesis, decode
+from model.edits import Edit, edited
 from model.labels import labels
 from model.taps import heard
 from model.tokenizer import Tokenizer
@@ -55,9 +56,13 @@ def trace_of(
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     *,
-    keep: Callable[[str], bool] = lambda name: True,
+    edits: Sequence[Edit] = (),
+    padding: int = 0,
 ) -> Trace:
-    """One teacher-forced pass over these ids (without specials), keeping the taps whose name `keep` accepts.
+    """One teacher-forced pass over these ids (without specials), with every tap open.
+
+    What is kept is what came out of the edits. `padding` adds that many <pad> to both sides, as if a longer sentence
+    stood in the same batch.
 
     Raises ValueError if the model is in training mode: dropout would be in the numbers.
     """
@@ -66,18 +71,18 @@ def trace_of(
     kept: dict[str, np.ndarray] = {}
 
     def listen(name: str, tensor: Tensor) -> None:
-        if keep(name):
-            kept[name] = tensor[0].numpy().copy()  # the positions are a view of the model's own
+        kept[name] = tensor[0].numpy().copy()  # the positions are a view of the model's own
 
-    source, read = torch.tensor([[*source_ids, EOS]]), torch.tensor([[BOS, *target_ids]])
+    tail = [PAD] * padding
+    source, read, predicted = ([*source_ids, EOS, *tail], [BOS, *target_ids, *tail], [*target_ids, EOS, *tail])
     with torch.inference_mode():
-        heard(listen, model, source, read)
+        heard(edited(edits, then=listen), model, torch.tensor([source]), torch.tensor([read]))
     return Trace(
         source_text=tokenizer.decode(source_ids),
         target_text=tokenizer.decode(target_ids),
-        source=labels(tokenizer, [*source_ids, EOS]),
-        read=labels(tokenizer, [BOS, *target_ids]),
-        predicted=labels(tokenizer, [*target_ids, EOS]),
+        source=labels(tokenizer, source),
+        read=labels(tokenizer, read),
+        predicted=labels(tokenizer, predicted),
         tensors=kept,
     )
 

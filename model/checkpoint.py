@@ -97,6 +97,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A new folder to fill; it gets its real name once it is whole. After an error nothing is left."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a killed process that had our number, as in a container
     part.mkdir()
     try:
         yield part

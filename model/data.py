@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-import sentencepiece
 import torch
 from torch import Tensor
 
@@ -122,7 +121,6 @@ def epoch_examples(
 ) -> list[Encoded]:
     """The pairs of one epoch, varied and encoded: the same for the same (seed, epoch), on every machine."""
     rng = random.Random(f"augment {seed} {epoch}")
-    sentencepiece.set_random_generator_seed((seed * 1_000_003 + epoch) % 2**31)
     order = list(pairs)
     rng.shuffle(order)
     varied = []
@@ -136,7 +134,7 @@ def epoch_examples(
             pair = Pair(pair.source.lower(), pair.target.lower())
         varied.append(pair)
     dropout = augmentation.bpe_dropout
-    encode = tokenizer.encode if not dropout else lambda text: tokenizer.sample(text, dropout=dropout)
+    encode = tokenizer.encode if not dropout else lambda text: tokenizer.sample(text, rng, dropout=dropout)
     examples = [(encode(pair.source), tokenizer.encode(pair.target)) for pair in varied]
     return [e for e in examples if 0 < len(e[0]) <= MAX_PIECES and 0 < len(e[1]) <= MAX_PIECES]
 

@@ -1,7 +1,10 @@
 """Text to pieces and back: SentencePiece BPE, one joint vocabulary for both languages, byte fallback."""
 
 import io
+import random
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import sentencepiece
@@ -53,13 +56,32 @@ class Tokenizer:
         """Ids of the pieces of normalise(text), without <s> and </s>."""
         return list(self._processor.EncodeAsIds(self.normalise(text)))
 
-    def sample(self, text: str, *, dropout: float) -> list[int]:
-        """Like encode, each BPE merge left out with probability `dropout` (Provilkov et al. 2020).
+    def sample(self, text: str, rng: random.Random, *, dropout: float) -> list[int]:
+        """Like encode, each merge passed over with probability `dropout` (Provilkov et al. 2020, algorithm 1).
 
-        Random: seed SentencePiece with sentencepiece.set_random_generator_seed first.
+        Not by SentencePiece's own sampling, which draws differently in each process whatever its seed.
         """
-        clean = self.normalise(text)
-        return list(self._processor.SampleEncodeAsIds(clean, nbest_size=-1, alpha=dropout))
+        return [i for word in self.normalise(text).split() for i in self._merge(SPACE + word, rng, dropout)]
+
+    def _merge(self, word: str, rng: random.Random, dropout: float) -> list[int]:
+        ids, pieces = self._id_of, list(word)
+        while True:
+            both = [left + right for left, right in pairwise(pieces)]
+            possible = [(ids[p], at) for at, p in enumerate(both) if p in ids and rng.random() >= dropout]
+            if not possible:
+                break
+            _, at = min(possible)  # a piece learned earlier has the lower id
+            pieces[at : at + 2] = [both[at]]
+        return [i for p in pieces for i in ([ids[p]] if p in ids else [self._id_of_byte[b] for b in p.encode()])]
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        """Ids of the pieces that text can be merged to."""
+        return {self.piece(i): i for i in range(EOS + 1, len(self)) if self.byte(i) is None}
+
+    @cached_property
+    def _id_of_byte(self) -> dict[int, int]:
+        return {byte: i for i in range(len(self)) if (byte := self.byte(i)) is not None}
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of these ids; <pad>, <s> and </s> leave no trace."""

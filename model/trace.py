@@ -1,7 +1,7 @@
 """One run of the model as numpy arrays with labels: what every picture is drawn from. No torch."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,11 @@ class Token:
     special: bool = False  # <s> or </s>
     id: int | None = None  # in the vocabulary; None for a whole word
 
+    @property
+    def is_punctuation(self) -> bool:
+        """Whether it has neither letter nor digit, and is no special token."""
+        return not self.special and not any(c.isalnum() for c in self.word)
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -50,7 +55,7 @@ class AttentionMap:
 
     kind: str
     layer: int
-    head: int
+    head: int | None  # None: the mean of the layer's heads
     weights: Array
     scores: Array
     allowed: Array
@@ -62,7 +67,8 @@ class AttentionMap:
         if self.kind not in KINDS:
             raise LabelError(f"kind {self.kind!r} is not known; choose encoder, masked or cross")
         _counts_from_one("layer", self.layer)
-        _counts_from_one("head", self.head)
+        if self.head is not None:
+            _counts_from_one("head", self.head)
         labelled = (len(self.rows), len(self.columns))
         for name in ("weights", "scores", "allowed"):
             if getattr(self, name).shape != labelled:
@@ -136,6 +142,12 @@ class Trace:
         rows, columns, predicts = self.labels(kind)
         allowed = np.broadcast_to(may_look, scores.shape)
         return AttentionMap(kind, layer, head, weights[head - 1], scores, allowed, rows, columns, predicts)
+
+    def mean(self, kind: str, layer: int) -> AttentionMap:
+        """The mean of a layer's heads: of their weights and, to be shown only, of their scores."""
+        first = self.map(kind, layer, 1)
+        weights, scores = (self.attention(kind, layer, what).mean(axis=0) for what in ("weights", "scores"))
+        return replace(first, head=None, weights=weights, scores=scores)
 
     @property
     def logits(self) -> Array:

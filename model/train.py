@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import sentencepiece
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -21,7 +20,7 @@ from torch import Tensor
 
 from model import checkpoint, command, data, runs
 from model.command import at_least
-from model.config import PAD, PRESETS, ModelConfig
+from model.config import MAX_PIECES, PAD, PRESETS, ModelConfig
 from model.data import Augmentation, Encoded, Pair
 from model.evaluate import bleu_of, translate_all
 from model.runs import Progress
@@ -118,7 +117,6 @@ def _seed(seed: int, step: int, rank: int) -> None:
     mixed = (seed * 1_000_003 + step) * 1_009 + rank
     torch.manual_seed(mixed)
     random.seed(mixed)
-    sentencepiece.set_random_generator_seed(mixed % 2**31)
 
 
 def batches_from(
@@ -138,7 +136,8 @@ def dev_loss(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) ->
     """Cross-entropy of the references, nats a token, without label smoothing. Leaves the training mode as it was."""
     training = model.training
     model.eval()
-    encoded = sorted(((tokenizer.encode(p.source), tokenizer.encode(p.target)) for p in pairs), key=lambda e: len(e[0]))
+    encoded = [(tokenizer.encode(p.source)[:MAX_PIECES], tokenizer.encode(p.target)[:MAX_PIECES]) for p in pairs]
+    encoded.sort(key=lambda example: len(example[0]))
     total, tokens = 0.0, 0
     for start in range(0, len(encoded), 64):
         source, read, predicted = data.tensors(encoded[start : start + 64])

@@ -249,6 +249,14 @@ class Transformer(nn.Module):
         logits, _ = self.step(target, self.start(source))
         return logits
 
+    def attention(self, kind: str, layer: int) -> Attention:
+        """The module of encoder, masked or cross-attention in this layer (from 1)."""
+        layers = (self.encoder if kind == "encoder" else self.decoder).layers
+        module = layers[str(layer)].get_submodule("cross_attention" if kind == "cross" else "self_attention")
+        if not isinstance(module, Attention):
+            raise TypeError(f"{kind} layer {layer} holds a {type(module).__name__}, not an Attention")
+        return module
+
     def _initialise(self) -> None:
         for parameter in self.parameters():
             if parameter.dim() > 1:

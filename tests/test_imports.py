@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 OURS = {"app", "pages", "viz", "model", "tests", "benchmarks"}
 # What of model/ knows no network, and may be used in viz/.
-NUMBERS_ONLY = {"model.trace", "model.words", "model.alignment"}
+NUMBERS_ONLY = {"model.trace", "model.words", "model.alignment", "model.selection", "model.inside"}
 
 # Imports each module in a process of its own, forked so that torch is loaded once. Prints what each brought along.
 # Of a script (a path, not a module) only the import statements are executed.

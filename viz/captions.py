@@ -2,15 +2,32 @@
 
 from collections.abc import Sequence
 
-from model.trace import AttentionMap
+import numpy as np
+
+from model.trace import AttentionMap, Trace
 from viz import phrases
 
 WHY_NO_STAIRCASE = (
     "**Why the staircase, and why only on the left.** A row of masked attention stands for a word that is about to be "
     "written: what comes later is not there yet, so in training, where all rows are computed at once, the mask sets "
     "those scores to −∞ before the softmax and their weights are exactly 0. Cross-attention looks at the source, "
-    "which is complete before the first German word: nothing in it is the future, so nothing is forbidden. (In a batch "
-    "of several sentences the padding of shorter ones is masked there too.)"
+    "which is complete before the first German word: nothing in it is the future, so nothing is forbidden. (In a "
+    "batch of several sentences the padding of shorter ones is masked there too.) Its keys and values come from the "
+    "encoder's memory: computed once, they are the same at every step."
+)
+LIFTED = (
+    "**The mask is lifted.** The same weights and the same translation, but every row may look ahead; a dot marks the "
+    "cell that holds the very token which its row is to predict. The model was never trained that way, so this shows "
+    "what the mask prevents, not a better model."
+)
+SPECIAL = {
+    "shown": "",
+    "hidden": "The columns of <s> and </s> are hidden: rows sum to less than 1.",
+    "renormalised": "The columns of <s> and </s> are hidden, and each row is rescaled to sum to 1.",
+}
+WITHOUT_SCALING = (
+    "The sum of many products grows with the width of a head, and a softmax over large numbers puts everything on one "
+    "column: its gradient vanishes, and the head stops learning. That is why the sum is divided by √d."
 )
 HEAD_NUMBERS = (
     "Equal head numbers mean nothing: masked head 2 and cross head 2 have weights of their own and share only "
@@ -50,3 +67,25 @@ def of_grid(maps: Sequence[AttentionMap], pinned: tuple[int, int] | None, *, ran
     said = f"‘{first.rows[row].text}’ → ‘{first.columns[column].text}’: most in layer {best.layer}, head {best.head}"
     order = "ranked by that weight" if ranked else "the number beside each head is that weight"
     return f"{said} ({phrases.weight(float(best.weights[row, column]))}); {order}."
+
+
+def padding(alone: Trace, padded: Trace) -> str:
+    """What padding changes: nothing but the columns that are masked. The largest difference is measured here."""
+    largest = 0.0
+    for kind in ("masked", "cross"):
+        rows, columns = alone.weights(kind).shape[-2:]
+        difference = padded.weights(kind)[..., :rows, :columns] - alone.weights(kind)
+        largest = max(largest, float(np.abs(difference).max()))
+    return (
+        "**Padding.** In a batch, shorter sentences are filled up with `<pad>`. Those columns are masked on both "
+        "sides, in cross-attention as well: that it has no mask is true for one sentence only. Between this pass and "
+        f"the one without padding no weight differs by more than {largest:.1e}."
+    )
+
+
+def written_lifted(text: str | None, trained: str) -> str:
+    """What comes out if the model writes with the mask lifted, beside what it writes as trained."""
+    if text is None:
+        return "Writing with the mask lifted computes every row anew at each step; this sentence is too long for that."
+    lifted = f"With the mask lifted, every row computed anew at each step:  {text or '(nothing)'}"
+    return f"As trained:  {trained}\n{lifted}"

@@ -37,7 +37,11 @@ def heatmap(shown: AttentionMap, *, theme: Theme, linear: bool = False) -> go.Fi
     )
     figure = go.Figure(trace)
     figure.update_layout(
-        title={"text": f"{phrases.kind(shown.kind)}, layer {shown.layer}, head {shown.head}", "x": 0, "y": 0.98},
+        title={
+            "text": f"{phrases.kind(shown.kind)}, layer {shown.layer}, {phrases.head(shown.head)}",
+            "x": 0,
+            "y": 0.98,
+        },
         xaxis=_axis([_plain(t.text) for t in shown.columns])
         | {"side": "top", "tickangle": -50, "title": {"text": "looked at", "standoff": 4}},
         yaxis=_axis([_plain(label) for label in of_rows(shown)])
@@ -67,7 +71,7 @@ def sentence(shown: AttentionMap, row: int, column: int) -> str:
         predicts="" if shown.predicts is None else shown.predicts[row].text,
         weight=phrases.weight(float(shown.weights[row, column])),
         layer=shown.layer,
-        head=shown.head,
+        head=phrases.head(shown.head),
     )
 
 

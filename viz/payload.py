@@ -9,7 +9,7 @@ import numpy as np
 
 from model.alignment import Link
 from model.trace import Array, AttentionMap, Candidate, Token, Trace
-from model.words import word_groups, word_log_probabilities, words
+from model.words import word_groups, words
 from viz import phrases
 from viz.theme import Theme, for_canvas
 
@@ -44,7 +44,7 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def coarse(weights: Array) -> Array:
     """Weights from 0 to 1 as uint16, for thumbnails: off by at most 1 / 131070."""
-    return np.rint(weights.clip(0, 1) * 65535).astype(np.uint16)
+    return np.rint(weights.clip(0, 1).astype(np.float64) * 65535).astype(np.uint16)
 
 
 def texts(tokens: Sequence[Token]) -> list[str]:
@@ -93,32 +93,15 @@ def grid(
 
 def head(opened: AttentionMap, *, theme: Theme, pinned: tuple[int, int] | None, linear: bool, lines: bool) -> bytes:
     """One head, large, with its numbers in full float32."""
-    header = {"theme": for_canvas(theme), "map": _described(opened), "pinned": pinned, "linear": linear, "lines": lines}
-    return pack(header, _numbers("", opened))
+    header = {"theme": for_canvas(theme), "map": described(opened), "pinned": pinned, "linear": linear, "lines": lines}
+    return pack(header, numbers("", opened))
 
 
-def pair(masked: AttentionMap, cross: AttentionMap, *, theme: Theme, step: int, linear: bool, trace: Trace) -> bytes:
-    """The two attentions of the decoder over the same rows. step counts from 1."""
-    if masked.rows != cross.rows or masked.predicts != cross.predicts:
-        raise ValueError("masked and cross-attention must share their rows to be drawn side by side")
-    header = {
-        "theme": for_canvas(theme),
-        "masked": _described(masked),
-        "cross": _described(cross),
-        "step": step,
-        "linear": linear,
-    }
-    arrays = {**_numbers("masked_", masked), **_numbers("cross_", cross)}
-    by_word = len(masked.rows) != len(trace.read)
-    chances = np.exp(word_log_probabilities(trace) if by_word else trace.target_log_probabilities())
-    return pack(header, arrays | {"probabilities": chances.astype(np.float32)})
-
-
-def _described(shown: AttentionMap) -> dict[str, Any]:
+def described(shown: AttentionMap) -> dict[str, Any]:
     return {
         "kind": shown.kind,
         "layer": shown.layer,
-        "head": shown.head,
+        "head": phrases.head(shown.head),
         "rows": texts(shown.rows),
         "columns": texts(shown.columns),
         "predicts": None if shown.predicts is None else texts(shown.predicts),
@@ -128,7 +111,7 @@ def _described(shown: AttentionMap) -> dict[str, Any]:
     }
 
 
-def _numbers(prefix: str, shown: AttentionMap) -> dict[str, Array]:
+def numbers(prefix: str, shown: AttentionMap) -> dict[str, Array]:
     return {
         f"{prefix}weights": shown.weights.astype(np.float32),
         f"{prefix}allowed": shown.allowed.astype(np.uint8),

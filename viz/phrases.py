@@ -1,14 +1,16 @@
 """What a cell says, as a sentence: the same words in Plotly's hover text, on a canvas and for a screen reader."""
 
+from decimal import ROUND_HALF_UP, Decimal
+
 from viz.theme import MARKS
 
 # {row} looks, {column} is looked at; a decoder row reads {row} and predicts {predicts}.
 SENTENCES = {
-    "encoder": "‘{row}’ looks at ‘{column}’: {weight} (encoder, layer {layer}, head {head})",
+    "encoder": "‘{row}’ looks at ‘{column}’: {weight} (encoder, layer {layer}, {head})",
     "masked": "having read ‘{row}’, about to write ‘{predicts}’, it looks back at ‘{column}’: {weight} "
-    "(masked, layer {layer}, head {head})",
+    "(masked, layer {layer}, {head})",
     "cross": "having read ‘{row}’, about to write ‘{predicts}’, it looks at ‘{column}’ in the source: {weight} "
-    "(cross, layer {layer}, head {head})",
+    "(cross, layer {layer}, {head})",
 }
 FORBIDDEN = "‘{row}’ may not look at ‘{column}’: it comes later, so its score is set to −∞"
 CAVEAT = "Attention shows where a head took values from, not why a word was chosen; silence the head to test that."
@@ -16,10 +18,16 @@ ROWS_AND_COLUMNS = "Row = the token that looks, column = the token it looks at."
 
 
 def weight(value: float) -> str:
-    """A weight as people read it: two digits, three below 0.1."""
+    """A weight as people read it: two digits, three below 0.1. Half way is rounded up, as JavaScript's toFixed does."""
     if 0 < value < 0.0005:
         return "<0.001"
-    return f"{value:.3f}" if 0 < value < 0.0995 else f"{value:.2f}"
+    last_digit = Decimal("0.001") if 0 < value < 0.0995 else Decimal("0.01")
+    return str(Decimal(value).quantize(last_digit, ROUND_HALF_UP))
+
+
+def head(number: int | None) -> str:
+    """Which head; None is the mean of all heads of the layer."""
+    return "mean of all heads" if number is None else f"head {number}"
 
 
 def kind(name: str) -> str:

@@ -32,3 +32,12 @@ def steps(trace: Trace, considered: Sequence[Sequence[Candidate]]) -> pd.DataFra
             "likeliest": ["  ".join(f"{c.text} {c.probability:.3f}" for c in row) for row in considered],
         }
     )
+
+
+def vectors(trace: Trace, kind: str, layer: int, head: int, what: str) -> pd.DataFrame:
+    """All queries, keys, values or head_outputs of one head: a row for each token, a column for each dimension."""
+    rows, columns, _ = trace.labels(kind)
+    tokens = rows if what in ("queries", "head_outputs") else columns
+    values = trace.attention(kind, layer, what)[head - 1]
+    index = [f"{number} {token.text}" for number, token in enumerate(tokens, start=1)]
+    return pd.DataFrame(values, index=index, columns=range(1, values.shape[1] + 1))

@@ -73,7 +73,11 @@ THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 def ramp(theme: Theme, kind: str) -> list[str]:
     """SHADES colours from the background (weight 0) to the kind's hue (weight 1), evenly spaced to the eye (OKLab)."""
-    ends = _to_oklab(np.array([_rgb(theme.background), _rgb(theme.hue(kind))]) / 255)
+    return _ramp(theme.background, theme.hue(kind))
+
+
+def _ramp(first: str, last: str) -> list[str]:
+    ends = _to_oklab(np.array([_rgb(first), _rgb(last)]) / 255)
     steps = np.linspace(0, 1, SHADES)[:, None]
     shades = _from_oklab(ends[0] * (1 - steps) + ends[1] * steps)
     return ["#{:02X}{:02X}{:02X}".format(*shade) for shade in np.rint(shades * 255).astype(int).clip(0, 255)]
@@ -82,6 +86,7 @@ def ramp(theme: Theme, kind: str) -> list[str]:
 def for_canvas(theme: Theme) -> dict[str, Any]:
     """What the JavaScript needs to draw in this theme."""
     ramps = {kind: ramp(theme, kind) for kind in MARKS}
+    ramps |= {sign: _ramp(theme.background, getattr(theme, sign)) for sign in ("negative", "positive")}
     return asdict(theme) | {"ramps": ramps, "marks": MARKS, "ticks": TICKS}
 
 

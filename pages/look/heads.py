@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.heads import all_maps, most_telling, ranked
-from pages.parts import address, controls, mount
+from pages.parts import address, controls, doors, mount
 from viz import captions, heatmap, payload, phrases, tables
 
 st.title("Heads")
@@ -69,4 +69,5 @@ with right:
     if pinned:
         with st.container(border=True):
             st.text(heatmap.sentence(opened, *pinned))
+            doors.to_arithmetic(doors.arithmetic(trace, opened, *pinned))
 controls.caveat()

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from model.heads import most_telling
-from model.words import by_words, least_sure
-from pages.parts import address, controls, mount
-from viz import captions, payload, tables
+from model.words import least_sure
+from pages.parts import address, controls, doors, mount, session, sides
+from viz import captions, lifting, tables
+from viz import pair as drawn
+from viz.stages import NOTES
 
 st.title("Masked vs cross")
 st.markdown(
@@ -13,44 +14,63 @@ st.markdown(
     "source.",
     width=640,
 )
-
-with st.container(horizontal=True, gap="medium"):
-    by_word, linear = controls.units(), controls.linear()
+with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    sides.switches()
 reading = controls.reading()
-trace, theme = reading.trace, controls.theme()
-
-address.within("layer", trace.layers("cross"))
-for kind, name in (("masked", "head"), ("cross", "cross_head")):
-    address.within(name, trace.heads(kind))
-layer, cross_head = most_telling(trace.weights("cross"), trace.read, trace.source, square=False)
-address.propose("layer", layer)
-at = st.session_state["layer"] - 1
-address.propose("head", most_telling(trace.weights("masked")[at : at + 1], trace.read, trace.read, square=True)[1])
-address.propose(
-    "cross_head", most_telling(trace.weights("cross")[at : at + 1], trace.read, trace.source, square=False)[1]
-)
+trace, theme, state = sides.traced(reading), controls.theme(), st.session_state
+lifted, padded = state["mask"] == "lifted", state["padding"] == "padded"
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    layer = controls.count("Layer", "layer", trace.layers("cross"))
-    masked_head = controls.count("◣ head", "head", trace.heads("masked"))
-    cross_head = controls.count("⇄ head", "cross_head", trace.heads("cross"))
-    step_place = st.container()
-masked, cross = trace.map("masked", layer, masked_head), trace.map("cross", layer, cross_head)
-if by_word:
-    masked, cross = by_words(masked), by_words(cross)
-address.within("step", len(masked.rows))
-address.propose("step", least_sure(trace, words=by_word))
+    sides.places(trace)
+    step_place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    stage = sides.stage_name()
+pair = sides.pair(trace, stage)
+address.within("step", len(pair.masked.rows))
+pinned = sides.pinned(pair)
+by_itself = least_sure(reading.trace, words=state["units"] == "words")
+address.propose("step", pinned[1] + 1 if pinned else by_itself)
 with step_place:
-    controls.place("Step (reads → predicts)", "step", captions.of_rows(masked), optional=False)
+    controls.place("Step (reads → predicts)", "step", captions.of_rows(pair.masked), optional=False)
+    sides.pin_widgets(pair)
+
+
+def pin(kind: str | None, row: int, column: int) -> None:
+    here = {"kind": kind, "query": row + 1, "key": column + 1} if kind else {"query": None, "key": None}
+    state.update(here | {"step": row + 1})
+
+
+def inside(kind: str, row: int, column: int) -> None:
+    side = pair.masked if kind == "masked" else pair.cross
+    doors.take(doors.INSIDE, **doors.arithmetic(trace, side, row, column))
+
 
 mount.pair(
-    payload.pair(masked, cross, theme=theme, step=st.session_state["step"], linear=linear, trace=trace),
+    drawn.payload(
+        pair,
+        theme=theme,
+        step=state["step"],
+        linear=state["scale"] == "linear",
+        pinned=pinned,
+        lifted=lifted,
+        width=trace.attention("cross", 1, "queries").shape[-1],
+    ),
     key="pair",
-    on_step=lambda step: st.session_state.update(step=step),
+    on_step=lambda step: state.update(step=step),
+    on_pin=pin,
+    on_arithmetic=inside,
 )
+if pinned:
+    doors.to_arithmetic(doors.arithmetic(trace, *pinned))
+st.caption(f"{NOTES[stage]} {captions.SPECIAL[state['special']]}".strip())
+if padded and not lifted:
+    st.markdown(captions.padding(reading.trace, trace), width=640)
+if lifted:
+    st.markdown(captions.LIFTED, width=640)
+    st.dataframe(lifting.table(reading.trace, trace), hide_index=True)
+    st.text(captions.written_lifted(session.written_lifted(reading), reading.trace.target_text))
 st.markdown(captions.WHY_NO_STAIRCASE, width=640)
 st.caption(captions.HEAD_NUMBERS)
 if st.toggle("show as table", key="as_table"):
-    for shown in (masked, cross):
-        st.dataframe(tables.cells(shown))
+    for side in (pair.masked, pair.cross):
+        st.dataframe(tables.cells(side))
 controls.caveat()

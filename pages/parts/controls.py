@@ -22,7 +22,6 @@ EXAMPLES = (
     "A man is riding a horse.",
 )
 TRAINED_WORDS = 20  # few sentences of the training data had more
-RANKS = {"weight": "ranks the heads", "order": "leaves them in order"}
 DECODERS = {"greedy": "greedy", "beam": "beam search", "sample": "sampling"}
 
 
@@ -147,34 +146,38 @@ def _cautions(found: "Reading") -> list[str]:
 
 def kind() -> str:
     """Which of the three attentions."""
-    st.segmented_control(
-        "Kind",
-        list(MARKS),
-        format_func=phrases.kind,
-        key="kind",
-        required=True,
-        on_change=address.forget,
-        args=("query", "key", "layer", "head"),
-    )
+    switch("Kind", "kind", {name: phrases.kind(name) for name in MARKS}, forgets=("query", "key", "layer", "head"))
     return str(st.session_state["kind"])
 
 
 def units() -> bool:
     """Whether to draw words instead of pieces."""
+    switch("Units", "units", {"pieces": "pieces", "words": "words"}, forgets=("query", "key", "step"))
+    return bool(st.session_state["units"] == "words")
+
+
+def special() -> None:
+    """What becomes of the columns of <s> and </s>."""
+    choices = {"shown": "shown", "hidden": "hidden", "renormalised": "hidden, rows rescaled to 1"}
+    switch("<s>, </s>", "special", choices, forgets=("query", "key"))
+
+
+def switch(label: str, key: str, choices: dict[str, str], forgets: tuple[str, ...] = ()) -> None:
+    """One of a few: the value in the address, and what stands on the button."""
     st.segmented_control(
-        "Units",
-        ["pieces", "words"],
-        key="units",
+        label,
+        list(choices),
+        format_func=choices.__getitem__,
+        key=key,
         required=True,
         on_change=address.forget,
-        args=("query", "key", "step"),
+        args=forgets,
     )
-    return bool(st.session_state["units"] == "words")
 
 
 def linear() -> bool:
     """Whether colour is proportional to weight, instead of to its square root."""
-    st.segmented_control("Scale", ["√", "linear"], key="scale", required=True)
+    switch("Scale", "scale", {"√": "√", "linear": "linear"})
     return bool(st.session_state["scale"] == "linear")
 
 
@@ -199,13 +202,13 @@ def place(label: str, key: str, names: list[str], *, optional: bool = True) -> N
 
 def rank() -> bool:
     """Whether a pinned cell puts the heads into the order of their weight there."""
-    st.segmented_control("A pinned cell", ["weight", "order"], format_func=RANKS.__getitem__, key="rank", required=True)
+    switch("A pinned cell", "rank", {"weight": "ranks the heads", "order": "leaves them in order"})
     return bool(st.session_state["rank"] == "weight")
 
 
 def view() -> str:
     """How the opened head is drawn."""
-    st.segmented_control("View", ["matrix", "lines", "plotly", "table"], key="view", required=True)
+    switch("View", "view", {name: name for name in ("matrix", "lines", "plotly", "table")})
     return str(st.session_state["view"])
 
 

@@ -1,40 +1,64 @@
 """Ways from one page to the next deeper one; each carries the whole address."""
 
+from typing import Any
+
 import streamlit as st
 
 from model.heads import most_telling
+from model.selection import piece_cell
 from model.trace import KINDS, AttentionMap, Trace
 from pages.parts import address, mount
 from viz import payload, phrases
 from viz.theme import Theme
 
-HEADS, MASKED_VS_CROSS = "pages/look/heads.py", "pages/look/masked_vs_cross.py"
-_THROUGH = "_door_taken"
+HEADS, MASKED_VS_CROSS, INSIDE = (f"pages/look/{name}.py" for name in ("heads", "masked_vs_cross", "inside_a_head"))
+_TAKEN = "_door_taken"
+
+
+def take(page: str, **state: Any) -> None:
+    """From a callback: go to `page`, with these values in the address, in the run that follows."""
+    st.session_state.update(state | {_TAKEN: page})
+
+
+def pass_through() -> None:
+    """Carry out what `take` asked for; before anything is drawn."""
+    if page := st.session_state.pop(_TAKEN, None):
+        st.switch_page(page, query_params=address.link())
 
 
 def three_maps(trace: Trace, theme: Theme) -> None:
     """One telling head of each kind, small; a click opens it on the page of all heads."""
     shown = [_telling(trace, kind) for kind in KINDS]
     captions = [f"{phrases.kind(m.kind)} L{m.layer}·{m.head}" for m in shown]
-
-    def through(kind: str, layer: int, head: int) -> None:
-        address.forget("query", "key", "view")
-        st.session_state.update({"kind": kind, "layer": layer, "head": head, _THROUGH: HEADS})
-
     mount.grid(
         payload.grid(
             shown, theme=theme, opened=None, pinned=None, linear=False, per_row=3, captions=captions, size=220
         ),
         key="three_maps",
-        on_open=through,
+        on_open=lambda kind, layer, head: take(HEADS, kind=kind, layer=layer, head=head, query=None, key=None),
     )
-    if door := st.session_state.pop(_THROUGH, None):
-        st.switch_page(door, query_params=address.link())
     with st.container(horizontal=True):
         for m in shown:
             there = address.link(kind=m.kind, layer=m.layer, head=m.head, query=None, key=None)
             st.page_link(HEADS, label=f"All {m.kind} heads →", query_params=there)
         st.page_link(MASKED_VS_CROSS, label="Masked vs cross →", query_params=address.link())
+
+
+def arithmetic(trace: Trace, shown: AttentionMap, row: int, column: int) -> dict[str, Any]:
+    """The address values of *Inside a head* for a drawn cell (from 0): over words, its heaviest cell of pieces.
+
+    A mean has no arithmetic of its own: its first head is opened.
+    """
+    state, head = st.session_state, shown.head or 1
+    words, special = state["units"] == "words", state["special"]
+    down, across = piece_cell(trace, shown.kind, shown.layer, head, row, column, words=words, special=special)
+    place = {"kind": shown.kind, "layer": shown.layer, "head": head, "query": down + 1, "key": across + 1}
+    return place | {"units": "pieces"}
+
+
+def to_arithmetic(values: dict[str, Any]) -> None:
+    """The pinned cell's door, as a link."""
+    st.page_link(INSIDE, label="Arithmetic →", query_params=address.link(**values))
 
 
 def _telling(trace: Trace, kind: str) -> AttentionMap:

@@ -1,7 +1,7 @@
 """Start the app: `python -m pages.parts.server`, with the options of `streamlit run`. It is what `make run` calls.
 
-`streamlit run app.py` does almost the same. But until app.py has run once, Streamlit takes the folder pages/ for its older
-kind of app: a very first visit by a link to a page would be told that there is no such page, and then shown it.
+`streamlit run app.py` does almost the same. But until app.py has run once, Streamlit takes the folder pages/ for its
+older kind of app: a very first visit by a link to a page would be told that there is no such page, and then shown it.
 """
 
 import sys

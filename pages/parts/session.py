@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 if TYPE_CHECKING:  # torch takes a second and a half to import: the title is painted first
+    from model.inside import OutputProjection
     from model.trace import Candidate, Trace
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "weights" / "en-de"
 CANDIDATES = 5  # what else the model considered, at each step
+LONGEST_UNCACHED = 40  # pieces of a source that is translated without a cache
 KEPT = 16  # readings; one of 15 + 15 pieces takes 3 MB, one of 257 + 257 about 90 MB
 
 
@@ -26,6 +28,8 @@ class Reading:
     forced: bool  # the translation is the reader's
     own_score: float  # ln P of the model's own translation
     ended: bool  # with </s>, not at the length limit
+    source_ids: tuple[int, ...]  # without specials
+    target_ids: tuple[int, ...]
 
 
 @st.cache_resource(show_spinner=False)
@@ -34,6 +38,52 @@ def loaded(folder: Path) -> Any:
     from model import checkpoint
 
     return checkpoint.load(folder)
+
+
+def lifted(found: Reading) -> "Trace":
+    """The same sentence and translation in one pass with the decoder's mask lifted."""
+    return _again(WEIGHTS, found.source_ids, found.target_ids, lift=True, padding=0)
+
+
+def padded(found: Reading, padding: int) -> "Trace":
+    """The same pass with this many <pad> on both sides."""
+    return _again(WEIGHTS, found.source_ids, found.target_ids, lift=False, padding=padding)
+
+
+@st.cache_resource(show_spinner=False, max_entries=KEPT // 2)
+def _again(folder: Path, source: tuple[int, ...], target: tuple[int, ...], *, lift: bool, padding: int) -> "Trace":
+    from model import capture
+    from model.edits import LiftMask
+
+    model, tokenizer = loaded(folder)
+    with _queue():
+        edits = (LiftMask(),) if lift else ()
+        return capture.trace_of(model, tokenizer, source, target, edits=edits, padding=padding)
+
+
+def written_lifted(found: Reading) -> str | None:
+    """What the model writes with the mask lifted; None where that would take too long, uncached as it is."""
+    if len(found.source_ids) > LONGEST_UNCACHED:
+        return None
+    return _written_lifted(WEIGHTS, found.source_ids)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _written_lifted(folder: Path, source: tuple[int, ...]) -> str:
+    from model.edits import LiftMask, write_edited
+
+    model, tokenizer = loaded(folder)
+    with _queue():
+        return str(tokenizer.decode(write_edited(model, source, (LiftMask(),)).ids))
+
+
+@st.cache_resource(show_spinner=False)
+def output_projection(kind: str, layer: int) -> "OutputProjection":
+    """W^O of one attention of the shipped model, cut into its heads."""
+    from model import inside
+
+    model, _ = loaded(WEIGHTS)
+    return inside.output_projection(model, kind, layer)
 
 
 @st.cache_resource(show_spinner=False)
@@ -58,7 +108,17 @@ def _reading(folder: Path, sentence: str, target: str, options: tuple[tuple[str,
         source = capture.prepare(tokenizer, sentence)
         own = capture.translate_ids(model, source, Decoding(**dict(options)))
         forced = capture.prepare(tokenizer, target, what="target") if target.strip() else None
-        trace = capture.trace_of(model, tokenizer, source.ids, forced.ids if forced else own.ids)
+        target_ids = forced.ids if forced else own.ids
+        trace = capture.trace_of(model, tokenizer, source.ids, target_ids)
         considered = candidates(tokenizer, trace, CANDIDATES)
-    left_out = forced.left_out if forced else ""
-    return Reading(trace, considered, source.left_out, left_out, forced is not None, own.log_probability, own.ended)
+    return Reading(
+        trace=trace,
+        candidates=considered,
+        left_out=source.left_out,
+        target_left_out=forced.left_out if forced else "",
+        forced=forced is not None,
+        own_score=own.log_probability,
+        ended=own.ended,
+        source_ids=source.ids,
+        target_ids=target_ids,
+    )

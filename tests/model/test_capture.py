@@ -16,7 +16,7 @@ from model.config import BOS, EOS, MAX_PIECES, ModelConfig
 from model.decode import Decoding
 from model.taps import tap_names
 from model.tokenizer import Tokenizer
-from model.trace import LabelError, Trace
+from model.trace import Trace
 from model.transformer import Transformer
 
 SENTENCE, TARGET = "The old man doesn't hear two green trees.", "Der Mann, oder?"
@@ -83,13 +83,6 @@ def test_writing_into_a_trace_leaves_the_model_alone(
     for array in trace_of(model, tokenizer, [5, 6, 7], [8, 9]).tensors.values():
         array[...] = 1
     assert same(first, trace_of(model, tokenizer, [5, 6, 7], [8, 9]))
-
-
-def test_only_the_taps_that_are_asked_for_are_kept(model: Transformer, tokenizer: Tokenizer) -> None:
-    trace = trace_of(model, tokenizer, [5, 6], [7], keep=lambda name: name.endswith("weights_tap"))
-    assert len(trace.tensors) == 3 + 2 + 2
-    with pytest.raises(LabelError, match="needs the attention weights"):
-        trace_of(model, tokenizer, [5, 6], [7], keep=lambda name: name == "logits_tap")
 
 
 def test_four_threads_on_one_model_never_mix_their_sentences(model: Transformer, tokenizer: Tokenizer) -> None:

@@ -1,5 +1,6 @@
 """Text comes back from its pieces, whatever it is; no text can say a special token; damage is said plainly."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.config import BOS, EOS, PAD, UNK
+from model.data import Pair
 from model.tokenizer import Tokenizer, TokenizerError, train_tokenizer
 
 AWKWARD = [
@@ -61,19 +63,41 @@ def test_any_text_comes_back_normalised_and_never_yields_a_special_id(tokenizer:
 
 @pytest.mark.parametrize("text", AWKWARD)
 def test_dropped_merges_change_the_pieces_but_not_the_text(tokenizer: Tokenizer, text: str) -> None:
-    sentencepiece.set_random_generator_seed(1)
-    ids = tokenizer.sample(text, dropout=0.5)
+    ids = tokenizer.sample(text, random.Random(1), dropout=0.5)
     assert tokenizer.decode(ids) == tokenizer.normalise(text)
     assert not {PAD, UNK, BOS, EOS} & set(ids)
 
 
 def test_dropped_merges_repeat_with_their_seed(tokenizer: Tokenizer) -> None:
     def drawn(seed: int) -> list[list[int]]:
-        sentencepiece.set_random_generator_seed(seed)
-        return [tokenizer.sample("The cat sees the house.", dropout=0.5) for _ in range(9)]
+        rng = random.Random(seed)
+        return [tokenizer.sample("The cat sees the house.", rng, dropout=0.5) for _ in range(9)]
 
     assert drawn(4) == drawn(4)
     assert drawn(4) != drawn(5)
+
+
+def test_the_same_seed_drops_the_same_merges_on_every_machine(tokenizer: Tokenizer) -> None:
+    """SentencePiece's own sampling does not: it draws differently in each process."""
+    ids = tokenizer.sample("The cat sees", random.Random(3), dropout=0.5)
+    assert [tokenizer.piece(i) for i in ids] == ["▁", "T", "he", "▁", "c", "a", "t", "▁s", "e", "e", "s"]
+
+
+def test_every_merge_dropped_leaves_characters_and_none_dropped_the_usual_pieces(
+    tokenizer: Tokenizer, pairs: list[Pair]
+) -> None:
+    for text in [*AWKWARD, *(p.source for p in pairs[:50]), *(p.target for p in pairs[:50]), "2025 Hausbaumgartenbücher"]:
+        assert tokenizer.sample(text, random.Random(1), dropout=0.0) == tokenizer.encode(text)
+    characters = tokenizer.sample("the house", random.Random(1), dropout=1.0)
+    assert [tokenizer.piece(i) for i in characters] == list("\u2581the\u2581house")
+
+
+def test_a_merge_is_dropped_as_often_as_asked(tokenizer: Tokenizer) -> None:
+    """A word of one space and one letter has one merge."""
+    piece = next(i for i in range(len(tokenizer)) if tokenizer.piece(i) == "\u2581a")
+    rng = random.Random(2)
+    kept = sum(tokenizer.sample("a", rng, dropout=0.3) == [piece] for _ in range(2000))
+    assert abs(kept / 2000 - 0.7) < 0.04
 
 
 def test_normalising_composes_and_unifies_spaces_and_takes_out_what_is_no_text(tokenizer: Tokenizer) -> None:
@@ -114,7 +138,7 @@ def test_damaged_bytes_are_refused(tokenizer: Tokenizer, keep: int) -> None:
         Tokenizer(b"\x00garbage" * 50)
 
 
-def test_a_vocabulary_with_other_special_pieces_is_refused(tmp_path: Path, pairs) -> None:
+def test_a_vocabulary_with_other_special_pieces_is_refused(tmp_path: Path, pairs: list[Pair]) -> None:
     other = tmp_path / "other"
     sentencepiece.SentencePieceTrainer.Train(
         sentence_iterator=iter(p.source for p in pairs), model_prefix=str(other), vocab_size=60, minloglevel=2
@@ -123,13 +147,13 @@ def test_a_vocabulary_with_other_special_pieces_is_refused(tmp_path: Path, pairs
         Tokenizer.load(other.with_suffix(".model"))
 
 
-def test_the_same_sentences_make_the_same_vocabulary(tokenizer: Tokenizer, pairs) -> None:
+def test_the_same_sentences_make_the_same_vocabulary(tokenizer: Tokenizer, pairs: list[Pair]) -> None:
     again = train_tokenizer((text for p in pairs for text in (p.source, p.target)), vocab_size=347)
     assert again.serialized == tokenizer.serialized
     assert len(again) == 347
 
 
 @pytest.mark.parametrize("vocab_size", [30, 5000])
-def test_a_vocabulary_that_the_text_cannot_give_is_an_error_with_its_size(vocab_size: int, pairs) -> None:
+def test_a_vocabulary_that_the_text_cannot_give_is_an_error_with_its_size(vocab_size: int, pairs: list[Pair]) -> None:
     with pytest.raises(TokenizerError, match=f"no vocabulary of {vocab_size} pieces"):
         train_tokenizer((p.source for p in pairs), vocab_size=vocab_size)

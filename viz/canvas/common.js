@@ -113,9 +113,12 @@ function dimOtherRows(context, theme, { x, y, cell }, [T, S], row) {
   context.globalAlpha = 1;
 }
 
-// One attention map as a matrix. place: {x, y, cell}.
+// One map as a matrix: numbers.shown (or weights) in colour where numbers.open (or allowed) lets it. place: {x, y, cell}.
 function drawMatrix(context, theme, map, numbers, place, linear) {
   const [T, S] = numbers.weights.shape;
+  const values = numbers.shown ?? numbers.weights;
+  const open = numbers.open ?? numbers.allowed;
+  const colour = colouring(theme, map, linear);
   const { x, y, cell } = place;
   const gap = cell >= 9 ? 2 : cell >= 5 ? 1 : 0;
   const radius = cell >= 14 ? 3 : 0;
@@ -124,12 +127,12 @@ function drawMatrix(context, theme, map, numbers, place, linear) {
       const at = row * S + column;
       const left = x + column * cell;
       const top = y + row * cell;
-      if (!numbers.allowed[at]) {
+      if (!open[at]) {
         context.fillStyle = theme.forbidden;
         context.fillRect(left, top, cell, cell);
         continue;
       }
-      context.fillStyle = shade(theme, map.kind, numbers.weights[at], linear);
+      context.fillStyle = colour(values[at]);
       if (radius) {
         context.beginPath();
         context.roundRect(left, top, cell - gap, cell - gap, radius);
@@ -137,26 +140,33 @@ function drawMatrix(context, theme, map, numbers, place, linear) {
       } else context.fillRect(left, top, cell - gap, cell - gap);
     }
   }
-  drawStaircase(context, theme, numbers, place);
+  drawStaircase(context, theme, open, [T, S], place);
+}
+
+// The colour of a value: weights on the fixed scale, other stages up to the largest value there is.
+function colouring(theme, map, linear) {
+  const stage = map.stage ?? { name: "softmax" };
+  if (stage.name === "softmax") return (weight) => shade(theme, map.kind, weight, linear);
+  if (!stage.signed) return (value) => shade(theme, map.kind, value / stage.most, true);
+  return (value) => shade(theme, value < 0 ? "negative" : "positive", Math.abs(value) / stage.most, true);
 }
 
 // The edge of the mask: hatch behind it, a line along it.
-function drawStaircase(context, theme, numbers, { x, y, cell }) {
-  const [T, S] = numbers.weights.shape;
+function drawStaircase(context, theme, open, [T, S], { x, y, cell }) {
   const edge = new Path2D();
   let any = false;
   for (let row = 0; row < T; row++) {
     for (let column = 0; column < S; column++) {
-      if (numbers.allowed[row * S + column]) continue;
+      if (open[row * S + column]) continue;
       any = true;
       const left = x + column * cell;
       const top = y + row * cell;
       if (cell >= HATCHED_FROM) hatched(context, left, top, cell, cell, theme);
-      if (column === 0 || numbers.allowed[row * S + column - 1]) {
+      if (column === 0 || open[row * S + column - 1]) {
         edge.moveTo(left - 1, top - 1);
         edge.lineTo(left - 1, top + cell - 1);
       }
-      if (row + 1 < T && numbers.allowed[(row + 1) * S + column]) {
+      if (row + 1 < T && open[(row + 1) * S + column]) {
         edge.moveTo(left - 1, top + cell - 1);
         edge.lineTo(left + cell - 1, top + cell - 1);
       }
@@ -220,6 +230,29 @@ function drawScale(context, theme, kind, x, y, width, linear) {
   }
 }
 
+// The scale of a stage other than the weights: around 0, or up from it.
+function drawStageScale(context, theme, map, x, y, width) {
+  const colour = colouring(theme, map, true);
+  const { most, signed } = map.stage;
+  for (let at = 0; at < width; at++) {
+    context.fillStyle = colour(signed ? ((2 * at) / (width - 1) - 1) * most : (at / (width - 1)) * most);
+    context.fillRect(x + at, y, 1.5, 8);
+  }
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  context.strokeRect(x - 0.5, y - 0.5, width + 1.5, 9);
+  context.fillStyle = theme.soft;
+  context.font = `11px ${CODE}`;
+  for (const [share, text, align] of [[0, signed ? `−${most.toFixed(2)}` : "0", "left"], [1, most.toFixed(2), "right"]]) {
+    context.textAlign = align;
+    context.fillText(text, x + share * (width - 1), y + 23);
+  }
+  if (signed) {
+    context.textAlign = "center";
+    context.fillText("0", x + width / 2, y + 23);
+  }
+}
+
 // A row of attention as tokens with bars: what a phone shows instead of a matrix.
 function strip(theme, map, numbers, row, { linear, marked, onPick }) {
   const S = map.columns.length;
@@ -255,10 +288,11 @@ function say(map, numbers, row, column) {
     column: map.columns[column],
     predicts: map.predicts ? map.predicts[row] : "",
     weight: number(numbers.weights[at]),
+    value: numbers.shown ? numbers.shown[at].toFixed(3).replace("-", "−") : "",
     layer: map.layer,
     head: map.head,
   };
-  return fill(numbers.allowed[at] ? map.sentence : map.forbidden, values);
+  return fill((numbers.open ?? numbers.allowed)[at] ? map.sentence : map.forbidden, values);
 }
 
 function rowLabel(map, row) {

@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-marker": "head" });
   canvas.setAttribute(
     "aria-label",
-    `${map.kind}, layer ${map.layer}, head ${map.head}: ${T} rows, ${S} columns. Arrow keys move, Enter pins, Escape releases.`,
+    `${map.kind}, layer ${map.layer}, ${map.head}: ${T} rows, ${S} columns. Arrow keys move, Enter pins, Escape releases.`,
   );
   const narrow = element("div", { class: "narrow" });
   const reading = element("p", { class: "reading" });

@@ -3,23 +3,25 @@
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const { header, arrays } = unpack(data);
-  const { theme, masked, cross, linear } = header;
-  const numbers = {
-    masked: { weights: arrays.masked_weights, allowed: arrays.masked_allowed },
-    cross: { weights: arrays.cross_weights, allowed: arrays.cross_allowed },
-  };
-  const maps = { masked, cross };
+  const { theme, linear } = header;
+  const SIDES = ["masked", "cross"];
+  const maps = { masked: header.masked, cross: header.cross, encoder: header.encoder };
+  const numbers = Object.fromEntries(Object.keys(maps).map((kind) => [kind, numbersOf(kind)]));
   const [T, S] = arrays.cross_weights.shape;
+  const TC = maps.masked.columns.length;
   const root = freshRoot(parentElement, theme);
   let step = Math.max(1, Math.min(T, header.step));
   let hovered = null; // {kind, row, column}
-  let pinned = null;
+  let pinned = header.pinned;
   let playing = null;
   let resting = null;
   let geometry = null;
 
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-marker": "pair" });
-  canvas.setAttribute("aria-label", `Masked attention ${T} by ${T}, cross-attention ${T} by ${S}. Up and down arrows change the step.`);
+  canvas.setAttribute(
+    "aria-label",
+    `Masked attention ${T} by ${TC}, cross-attention ${T} by ${S}. Up and down change the step, left and right read its cells, Enter pins one.`,
+  );
   const reading = element("p", { class: "reading" });
   const steps = element("div", { class: "steps" });
   const play = button("▶", "play the translation", () => (playing ? stopPlaying() : startPlaying()));
@@ -27,8 +29,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const where = element("span", { "data-marker": "step" });
   steps.append(play, slider, where);
   const cards = element("div", { class: "pair" });
+  const door = button("Arithmetic →", "open the pinned cell inside its head", () => setTriggerValue("arithmetic", pinned));
   const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": "pinned" });
   root.append(canvas, reading, steps, cards, aloud);
+
+  function numbersOf(kind) {
+    const of = (name) => arrays[`${kind}_${name}`];
+    return { weights: of("weights"), allowed: of("allowed"), shown: of("shown"), open: of("open"), entropy: of("entropy"), marks: of("marks") };
+  }
 
   function go(next, { rest = REST } = {}) {
     next = Math.max(1, Math.min(T, next));
@@ -53,43 +61,80 @@ export default function ({ data, parentElement, setTriggerValue }) {
     setTriggerValue("step", step);
   }
 
+  function pin(target) {
+    pinned = target;
+    if (target) step = target.row + 1;
+    setTriggerValue("pin", target ?? { kind: null, row: step - 1, column: -1 });
+    redraw();
+  }
+
   function measure(width) {
     const context = canvas.getContext("2d");
     context.font = `13px ${CODE}`;
     const longest = (labels) => Math.max(...labels.map((label) => context.measureText(label).width));
-    const side = Math.min(Math.max(longest(masked.rows), longest(masked.predicts)) + 8, 120, width * 0.13);
+    const side = Math.min(Math.max(longest(maps.masked.rows), longest(maps.masked.predicts)) + 8, 120, width * 0.13);
     const middle = 2 * side + 44;
-    const top = Math.min(longest([...masked.columns, ...cross.columns]) * 0.8 + 22, 112) + 30;
+    const top = Math.min(longest([...maps.masked.columns, ...maps.cross.columns]) * 0.8 + 22, 112) + 30;
     const slack = Math.min(70, top * 0.6);
-    const cell = Math.max(1, Math.min(34, Math.max(20, 480 / T), (width - middle - slack - 4) / (T + S)));
+    const cell = Math.max(1, Math.min(34, Math.max(20, 480 / T), (width - middle - slack - 4) / (TC + S)));
     const left = 2;
-    const right = left + T * cell + middle;
-    return { width, side, middle, top, cell, left, right, labelsAt: left + T * cell, height: top + T * cell + 42 };
+    const right = left + TC * cell + middle;
+    return { width, side, middle, top, cell, left, right, labelsAt: left + TC * cell, height: top + T * cell + 42 };
+  }
+
+  function place(kind) {
+    return { x: kind === "masked" ? geometry.left : geometry.right, y: geometry.top, cell: geometry.cell };
   }
 
   function drawTitles(context) {
     context.font = `600 15px ${SANS}`;
     context.textAlign = "left";
-    const { left, right, width, labelsAt, middle } = geometry;
-    const roomy = right - left - 20;
-    context.fillStyle = theme.masked;
-    context.fillText(fitted(context, `${theme.marks.masked} masked: queries, keys, values from the decoder`, roomy), left, 16);
-    context.fillStyle = theme.cross;
-    context.fillText(fitted(context, `${theme.marks.cross} cross: queries from the decoder, keys and values from the encoder`, width - right), right, 16);
+    const { left, right, width, labelsAt, middle, top } = geometry;
+    for (const [kind, x, room] of [["masked", left, right - left - 20], ["cross", right, width - right]]) {
+      context.fillStyle = theme[kind];
+      context.fillText(fitted(context, `${theme.marks[kind]} ${maps[kind].title}`, room), x, 16);
+    }
     context.font = `11px ${CODE}`;
     context.fillStyle = theme.soft;
     context.textAlign = "center";
-    context.fillText("read → predicts", labelsAt + middle / 2, geometry.top - 10);
+    context.fillText("read → predicts", labelsAt + middle / 2, top - 10);
   }
 
   function drawUnmarked(context) {
     drawTitles(context);
-    for (const kind of ["masked", "cross"]) {
+    for (const kind of SIDES) {
       const at = place(kind);
-      const width = maps[kind].columns.length * at.cell;
+      const width = Math.min(240, Math.max(90, maps[kind].columns.length * at.cell - 8));
+      const below = at.y + T * at.cell + 12;
       drawMatrix(context, theme, maps[kind], numbers[kind], at, linear);
-      drawScale(context, theme, kind, at.x, at.y + T * at.cell + 12, Math.min(240, Math.max(90, width - 8)), linear);
+      if (maps[kind].stage.name === "softmax") drawScale(context, theme, kind, at.x, below, width, linear);
+      else if (maps[kind].stage.name === "mask") drawZeros(context, kind, at);
+      else drawStageScale(context, theme, maps[kind], at.x, below, width);
     }
+    drawAnswers(context);
+  }
+
+  function drawZeros(context, kind, { x, y, cell }) {
+    if (cell < 14) return;
+    const columns = maps[kind].columns.length;
+    context.font = `${cell >= 20 ? 13 : 11}px ${CODE}`;
+    context.textAlign = "center";
+    context.fillStyle = theme.soft;
+    numbers[kind].open.forEach((open, at) => {
+      if (open) context.fillText("0", x + ((at % columns) + 0.5) * cell - 1, y + (Math.floor(at / columns) + 0.5) * cell + 4);
+    });
+  }
+
+  // With the mask lifted: the cell that holds the very token which its row is to predict.
+  function drawAnswers(context) {
+    const { x, y, cell } = place("masked");
+    context.fillStyle = theme.ink;
+    header.next.forEach((column, row) => {
+      if (column < 0) return;
+      context.beginPath();
+      context.arc(x + (column + 0.5) * cell - 1, y + (row + 0.5) * cell - 1, Math.max(1.5, cell * 0.13), 0, 7);
+      context.fill();
+    });
   }
 
   function drawMiddle(context) {
@@ -97,22 +142,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const centre = labelsAt + middle / 2;
     const every = stride(T, cell, 12);
     for (let row = 0; row < T; row++) {
-      if (row % every && row !== step - 1) continue;
       const current = row === step - 1;
+      if ((row % every || Math.abs(row - step + 1) < every) && !current) continue;
       context.font = `${current ? "600 " : ""}${cell >= 17 ? 13 : 11}px ${CODE}`;
       context.fillStyle = current ? theme.ink : theme.soft;
       const y = top + (row + 0.5) * cell + 4;
       context.textAlign = "right";
-      context.fillText(fitted(context, masked.rows[row], side), centre - 12, y);
+      context.fillText(fitted(context, maps.masked.rows[row], side), centre - 12, y);
       context.textAlign = "center";
       context.fillText("→", centre, y);
       context.textAlign = "left";
-      context.fillText(fitted(context, masked.predicts[row], side), centre + 12, y);
+      context.fillText(fitted(context, maps.masked.predicts[row], side), centre + 12, y);
     }
-  }
-
-  function place(kind) {
-    return { x: kind === "masked" ? geometry.left : geometry.right, y: geometry.top, cell: geometry.cell };
   }
 
   function markCell(context, target, line) {
@@ -121,97 +162,125 @@ export default function ({ data, parentElement, setTriggerValue }) {
     outline(context, theme, x + target.column * cell - 1, y + target.row * cell - 1, cell + 2 - gap, cell + 2 - gap, line);
   }
 
+  function drawMatrices() {
+    const context = sized(canvas, geometry.width, geometry.height);
+    geometry.base ??= prepared(geometry.width, geometry.height, drawUnmarked);
+    context.drawImage(geometry.base, 0, 0, geometry.width, geometry.height);
+    for (const kind of SIDES) {
+      const focus = [hovered, pinned].find((target) => target && target.kind === kind);
+      dimOtherRows(context, theme, place(kind), numbers[kind].weights.shape, step - 1);
+      drawColumnLabels(context, theme, maps[kind].columns, place(kind), { marked: focus ? focus.column : null, room: geometry.top - 44 });
+    }
+    drawMiddle(context);
+    const { left, right, labelsAt, middle, top, cell } = geometry;
+    const y = top + (step - 1) * cell - 2;
+    if (cell >= 9) outline(context, theme, left - 1, y, right + S * cell - left + 1, cell + 2, 2);
+    else {
+      // Rows thinner than a letter: the label stands free between the two outlined rows.
+      outline(context, theme, left - 1, y, labelsAt - left + 2, cell + 4, 1.5);
+      outline(context, theme, labelsAt + middle - 1, y, S * cell + 2, cell + 4, 1.5);
+    }
+    if (hovered) markCell(context, hovered, 1);
+    if (pinned) markCell(context, pinned, 2.5);
+  }
+
   function redraw() {
     if (!geometry) return;
     const narrow = geometry.width < 600 && window.innerWidth < NARROW;
     canvas.style.display = narrow ? "none" : "block";
-    if (!narrow) {
-      const context = sized(canvas, geometry.width, geometry.height);
-      geometry.base ??= prepared(geometry.width, geometry.height, drawUnmarked);
-      context.drawImage(geometry.base, 0, 0, geometry.width, geometry.height);
-      for (const kind of ["masked", "cross"]) {
-        const focus = [hovered, pinned].find((target) => target && target.kind === kind);
-        const column = focus ? focus.column : null;
-        dimOtherRows(context, theme, place(kind), numbers[kind].weights.shape, step - 1);
-        drawColumnLabels(context, theme, maps[kind].columns, place(kind), { marked: column, room: geometry.top - 44 });
-      }
-      drawMiddle(context);
-      const { left, right, top, cell } = geometry;
-      outline(context, theme, left - 1, top + (step - 1) * cell - 2, right + S * cell - left + 1, cell + 2, 2);
-      if (hovered) markCell(context, hovered, 1);
-      if (pinned) markCell(context, pinned, 2.5);
-    }
+    if (!narrow) drawMatrices();
     const focus = hovered ?? pinned;
-    reading.style.display = narrow ? "none" : "block";
+    reading.style.display = narrow && !pinned ? "none" : "block";
     reading.textContent = focus
-      ? say(maps[focus.kind], numbers[focus.kind], focus.row, focus.column)
-      : "Point at a cell to read it; click a row to stop there.";
+      ? `${say(maps[focus.kind], numbers[focus.kind], focus.row, focus.column)} `
+      : "Point at a cell to read it; click to pin it and to stop at its row.";
+    if (pinned && focus === pinned) reading.append(door);
     aloud.textContent = pinned ? `Pinned: ${say(maps[pinned.kind], numbers[pinned.kind], pinned.row, pinned.column)}` : "";
     slider.value = String(step);
-    slider.setAttribute("aria-valuetext", `having read ${masked.rows[step - 1]}, predicting ${masked.predicts[step - 1]}`);
+    slider.setAttribute("aria-valuetext", `having read ${maps.masked.rows[step - 1]}, predicting ${maps.masked.predicts[step - 1]}`);
     where.textContent = `step ${step} of ${T}`;
-    drawCards(narrow);
+    cards.replaceChildren(card("masked", step - 1, narrow), card("cross", step - 1, narrow), card("encoder", arrays.leans[step - 1], narrow));
   }
 
-  function drawCards(narrow) {
-    cards.replaceChildren(card("masked", narrow), card("cross", narrow));
-  }
-
-  function card(kind, narrow) {
+  function card(kind, row, narrow) {
     const map = maps[kind];
-    const row = step - 1;
-    const box = element("div", { class: "card" });
+    const box = element("div", { class: "card", "data-kind": kind });
     const line = element("p");
-    const name = element("span", { class: "kind" }, `${theme.marks[kind]} looking ${kind === "masked" ? "back" : "across"}`);
+    const soft = (text) => element("span", { class: "soft" }, text);
+    const token = (text) => element("span", { class: "token" }, text);
+    const looking = { masked: "looking back", cross: "looking across", encoder: "what it found there" }[kind];
+    const name = element("span", { class: "kind" }, `${theme.marks[kind]} ${looking}`);
     name.style.color = theme[kind];
-    line.append(name, element("span", { class: "soft" }, "  having read "), element("span", { class: "token" }, map.rows[row]));
-    line.append(element("span", { class: "soft" }, ", about to write "), element("span", { class: "token" }, map.predicts[row]));
-    if (kind === "masked") line.append(element("span", { class: "soft" }, ` (probability ${number(arrays.probabilities[row])})`));
-    box.append(line);
-    const onPick = (column) => {
-      pinned = { kind, row, column };
-      redraw();
-    };
-    const marked = pinned && pinned.kind === kind && pinned.row === row ? pinned.column : null;
-    if (narrow) box.append(strip(theme, map, numbers[kind], row, { linear, marked, onPick }));
-    else box.append(strongest(kind, row));
+    line.append(name);
+    if (kind === "encoder") line.append(soft("  the word it leaned on most, "), token(map.rows[row]), soft(`, had itself looked at (layer ${map.layer}, ${map.head})`));
+    else line.append(soft("  having read "), token(map.rows[row]), soft(", about to write "), token(map.predicts[row]));
+    if (kind === "masked") line.append(soft(` (probability ${number(arrays.probabilities[row])})`));
+    box.append(line, kind === "encoder" || !narrow ? strongest(kind, row) : whole(kind, row));
+    const { entropy, marks } = numbers[kind];
+    box.append(element("p", { class: "soft small" }, `entropy ${entropy[row].toFixed(2)} of at most ${Math.log2(possible(kind, row)).toFixed(2)} bits · on <s>, </s> and punctuation ${number(marks[row])}`));
     return box;
+  }
+
+  function possible(kind, row) {
+    const width = maps[kind].columns.length;
+    return Math.max(1, numbers[kind].allowed.subarray(row * width, (row + 1) * width).reduce((sum, one) => sum + one, 0));
+  }
+
+  function marked(kind, row) {
+    return pinned && pinned.kind === kind && pinned.row === row ? pinned.column : null;
+  }
+
+  function whole(kind, row) {
+    const onPick = (column) => pin(marked(kind, row) === column ? null : { kind, row, column });
+    const plain = { weights: numbers[kind].weights, allowed: numbers[kind].allowed };
+    return strip(theme, maps[kind], plain, row, { linear, marked: marked(kind, row), onPick });
   }
 
   // The few tokens that hold most of the row, as bars.
   function strongest(kind, row) {
     const map = maps[kind];
     const width = map.columns.length;
-    const order = map.columns.map((_, column) => column).sort((a, b) => numbers[kind].weights[row * width + b] - numbers[kind].weights[row * width + a]);
-    const kept = order.filter((column) => numbers[kind].allowed[row * width + column]).slice(0, 4);
-    const part = {
-      weights: Float32Array.from(kept, (column) => numbers[kind].weights[row * width + column]),
-      allowed: Uint8Array.from(kept, () => 1),
-    };
-    const few = { ...map, columns: kept.map((column) => map.columns[column]), rows: [map.rows[row]], predicts: [map.predicts[row]] };
-    const onPick = (index) => {
-      pinned = { kind, row, column: kept[index] };
-      redraw();
-    };
-    const marked = pinned && pinned.kind === kind && pinned.row === row ? kept.indexOf(pinned.column) : null;
-    return strip(theme, few, part, 0, { linear, marked, onPick });
+    const { weights, allowed } = numbers[kind];
+    const kept = map.columns.map((_, column) => column).filter((column) => allowed[row * width + column]);
+    kept.sort((a, b) => weights[row * width + b] - weights[row * width + a]);
+    kept.splice(4);
+    const few = { ...map, columns: kept.map((column) => map.columns[column]), rows: [map.rows[row]], predicts: map.predicts ? [map.predicts[row]] : null };
+    const part = { weights: Float32Array.from(kept, (column) => weights[row * width + column]), allowed: Uint8Array.from(kept, () => 1) };
+    const onPick = (index) => kind !== "encoder" && pin({ kind, row, column: kept[index] });
+    return strip(theme, few, part, 0, { linear, marked: kept.indexOf(marked(kind, row)), onPick });
   }
 
   function under(event) {
     const [px, py] = pointed(event, canvas);
     const row = Math.floor((py - geometry.top) / geometry.cell);
     if (row < 0 || row >= T) return null;
-    for (const kind of ["masked", "cross"]) {
+    for (const kind of SIDES) {
       const column = Math.floor((px - place(kind).x) / geometry.cell);
       if (column >= 0 && column < maps[kind].columns.length) return { kind, row, column };
     }
     return { kind: null, row, column: null };
   }
 
+  const same = (one, other) => one && other && one.kind === other.kind && one.row === other.row && one.column === other.column;
+
+  // Left and right walk through the step's cells, from the masked side into the cross side.
+  function across(by) {
+    const from = hovered ?? pinned;
+    const at = !from ? -1 : from.kind === "masked" ? from.column : TC + from.column;
+    const to = Math.max(0, Math.min(TC + S - 1, at < 0 ? 0 : at + by));
+    hovered = to < TC ? { kind: "masked", row: step - 1, column: to } : { kind: "cross", row: step - 1, column: to - TC };
+    redraw();
+  }
+
+  function down(by) {
+    if (hovered) hovered = { ...hovered, row: Math.max(0, Math.min(T - 1, step - 1 + by)) };
+    go(step + by);
+  }
+
   canvas.addEventListener("pointermove", (event) => {
     const found = under(event);
     const next = found && found.kind ? found : null;
-    if (JSON.stringify(next) === JSON.stringify(hovered)) return;
+    if (next === hovered || same(next, hovered)) return;
     hovered = next;
     redraw();
   });
@@ -222,18 +291,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
   canvas.addEventListener("click", (event) => {
     const found = under(event);
     if (!found) return;
-    const same = pinned && found.kind && JSON.stringify(pinned) === JSON.stringify(found);
-    pinned = same || !found.kind ? null : found;
-    go(found.row + 1, { rest: 0 });
-    redraw();
+    if (found.kind) pin(same(found, pinned) ? null : found);
+    else go(found.row + 1, { rest: 0 });
   });
   canvas.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowUp" || event.key === "ArrowLeft") go(step - 1);
-    else if (event.key === "ArrowDown" || event.key === "ArrowRight") go(step + 1);
-    else if (event.key === "Escape") {
-      pinned = null;
-      redraw();
-    } else if (event.key === " ") play.click();
+    if (event.key === "ArrowUp") down(-1);
+    else if (event.key === "ArrowDown") down(1);
+    else if (event.key === "ArrowLeft") across(-1);
+    else if (event.key === "ArrowRight") across(1);
+    else if (event.key === "Enter" && hovered) pin({ ...hovered });
+    else if (event.key === "Escape") pinned ? pin(null) : ((hovered = null), redraw());
+    else if (event.key === " ") play.click();
     else return;
     event.preventDefault();
   });

@@ -1,0 +1,61 @@
+"""Where does one number come from? A cell of a head, from query and key to what is moved."""
+
+import streamlit as st
+
+from model import inside as arithmetic
+from model.heads import most_telling
+from pages.parts import address, controls, mount, session
+from viz import captions, heatmap, inside, tables
+
+st.title("Inside a head")
+st.markdown("One cell, from query and key to the weight, and from the weight to what the head moves.", width=640)
+
+with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    kind = controls.kind()
+    numbers = st.container(horizontal=True, vertical_alignment="bottom")
+reading = controls.reading()
+trace, theme = reading.trace, controls.theme()
+
+rows, columns, _ = trace.labels(kind)
+address.within("layer", trace.layers(kind))
+address.within("head", trace.heads(kind))
+for name, value in zip(
+    ("layer", "head"), most_telling(trace.weights(kind), rows, columns, square=kind != "cross"), strict=True
+):
+    address.propose(name, value)
+with numbers:
+    layer = controls.count("Layer", "layer", trace.layers(kind))
+    head = controls.count("Head", "head", trace.heads(kind))
+shown = trace.map(kind, layer, head)
+address.within("query", len(rows))
+address.within("key", len(columns))
+row, column = arithmetic.most_telling_cell(shown)
+address.propose("query", row + 1)
+address.propose("key", column + 1)
+with numbers:
+    controls.place("Row (looks)", "query", captions.of_rows(shown), optional=False)
+    controls.place("Column (looked at)", "key", [token.text for token in columns], optional=False)
+row, column = st.session_state["query"] - 1, st.session_state["key"] - 1
+
+projection = session.output_projection(kind, layer)
+cell = arithmetic.cell(trace, projection, kind, layer, head, row, column)
+st.text(heatmap.sentence(shown, row, column))
+mount.inside(
+    inside.payload(cell, shown, row, theme=theme),
+    key="inside",
+    on_column=lambda key: st.session_state.update(key=key),
+)
+st.subheader("And without √d")
+st.markdown(captions.WITHOUT_SCALING, width=640)
+st.dataframe(inside.scaling(arithmetic.without_scaling(cell.row, cell.width), cell.width), hide_index=True)
+with st.container(horizontal=True):
+    st.download_button(
+        "Download every number (CSV)",
+        data=lambda: inside.csv(cell, shown, row),
+        file_name=f"{kind}-layer{layer}-head{head}-row{row + 1}-column{column + 1}.csv",
+        on_click="ignore",
+    )
+    whole = st.segmented_control("The whole of", ["queries", "keys", "values", "head_outputs"], key="whole")
+if whole:
+    st.dataframe(tables.vectors(trace, kind, layer, head, whole))
+controls.caveat()

@@ -1,0 +1,227 @@
+"""What a canvas gets: packed without loss, aligned, and with the labels of the trace."""
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from model.alignment import align
+from model.heads import all_maps
+from model.labels import candidates
+from model.tokenizer import Tokenizer
+from model.trace import KINDS, Array, AttentionMap, Token, Trace
+from model.words import by_words, word_groups, words
+from viz import phrases
+from viz.payload import coarse, grid, head, pack, pair, translation, unpack
+from viz.theme import DARK, LIGHT, for_canvas
+
+TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
+NAMES = TEXTS.filter(lambda name: name != "arrays")  # which describes what follows
+HEADERS = st.dictionaries(NAMES, TEXTS | st.none() | st.integers() | st.booleans())
+ARRAYS = st.dictionaries(
+    TEXTS,
+    st.sampled_from([np.uint8, np.uint16, np.float32]).flatmap(
+        lambda dtype: arrays.arrays(dtype, arrays.array_shapes(min_dims=0, min_side=0, max_dims=3, max_side=5))
+    ),
+)
+FIXED = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+
+
+def texts(tokens: Sequence[Token]) -> list[str]:
+    return [token.text for token in tokens]
+
+
+def a_grid(maps: Sequence[AttentionMap], **changes: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    options = {"opened": 0, "pinned": None, "linear": False, "per_row": 5, "captions": [str(m.head) for m in maps]}
+    return unpack(grid(maps, theme=LIGHT, **(options | changes)))
+
+
+@FIXED
+@given(header=HEADERS, given_arrays=ARRAYS)
+def test_what_is_packed_comes_out_again(header: Mapping[str, Any], given_arrays: Mapping[str, Array]) -> None:
+    found, found_arrays = unpack(pack(header, given_arrays))
+    assert found == header
+    assert list(found_arrays) == list(given_arrays)
+    for name, array in given_arrays.items():
+        assert found_arrays[name].dtype == array.dtype
+        assert found_arrays[name].shape == array.shape
+        assert found_arrays[name].tobytes() == array.tobytes()
+
+
+@FIXED
+@given(header=HEADERS, given_arrays=ARRAYS)
+def test_every_array_begins_where_it_may(header: Mapping[str, Any], given_arrays: Mapping[str, Array]) -> None:
+    message = pack(header, given_arrays)
+    (length,) = struct.unpack_from("<I", message)
+    described = json.loads(message[4 : 4 + length])["arrays"]
+    assert (4 + length) % 4 == 0
+    for name, array in given_arrays.items():
+        assert described[name]["offset"] % 4 == 0
+        assert 4 + length + described[name]["offset"] + array.nbytes <= len(message)
+
+
+def test_an_array_that_is_not_contiguous_is_packed_as_it_reads() -> None:
+    array = np.arange(12, dtype=np.float32).reshape(3, 4).T
+    np.testing.assert_array_equal(unpack(pack({}, {"a": array}))[1]["a"], array)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int32, np.int64, np.float16, np.float64, object])
+def test_a_type_that_a_canvas_does_not_read_is_refused_by_name(dtype: type) -> None:
+    with pytest.raises(TypeError, match=r"array weights is .*; a canvas reads uint8, uint16 or float32"):
+        pack({}, {"weights": np.zeros(3, dtype=dtype)})
+
+
+def test_a_number_that_json_has_no_word_for_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        pack({"probability": float("nan")}, {})
+
+
+def test_half_a_character_does_not_break_the_message() -> None:
+    header, found = unpack(pack({"text": "a\ud800b"}, {"a": np.ones(3, dtype=np.float32)}))
+    assert header == {"text": "a?b"}
+    np.testing.assert_array_equal(found["a"], 1)
+
+
+@FIXED
+@given(arrays.arrays(np.float32, (4, 7), elements=st.floats(0, 1, width=32)))
+def test_a_thumbnail_is_off_by_no_more_than_it_says(weights: Array) -> None:
+    shown = coarse(weights).astype(np.float64) / 65535
+    assert np.abs(shown - weights.astype(np.float64)).max() <= 1 / 131070 + 1e-9
+
+
+def test_a_thumbnail_keeps_nothing_everything_and_the_order_in_between() -> None:
+    weights = np.linspace(0, 1, 100_000, dtype=np.float32)
+    shown = coarse(weights)
+    assert (shown[0], shown[-1]) == (0, 65535)
+    assert (np.diff(shown.astype(int)) >= 0).all()
+    assert coarse(np.float32([-1e-7, 1 + 1e-6])).tolist() == [0, 65535]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("by_word", [False, True])
+def test_the_grid_holds_every_head_and_where_it_may_not_look(trace: Trace, kind: str, by_word: bool) -> None:
+    maps = all_maps(trace, kind, words=by_word)
+    header, found = a_grid(maps)
+    assert [(m["kind"], m["layer"], m["head"]) for m in header["heads"]] == [(m.kind, m.layer, m.head) for m in maps]
+    for index, shown in enumerate(maps):
+        np.testing.assert_allclose(found[f"weights{index}"] / 65535, shown.weights, atol=1 / 131070 + 1e-7)
+        allowed = found.get(f"allowed{index}", np.ones(shown.weights.shape, dtype=np.uint8))
+        np.testing.assert_array_equal(allowed, shown.allowed)
+    assert any(name.startswith("allowed") for name in found) == (kind == "masked")
+    assert header["order"] == list(range(len(maps)))
+
+
+def test_the_grid_takes_heads_of_unlike_kinds_and_sizes(trace: Trace) -> None:
+    maps = [trace.map(kind, 2, 3) for kind in KINDS]
+    header, found = a_grid(maps, opened=None, order=[2, 0, 1], pinned=(1, 2), linear=True, row_labels=["L1"], size=220)
+    assert [found[f"weights{index}"].shape for index in range(3)] == [m.weights.shape for m in maps]
+    assert len({found[f"weights{index}"].shape for index in range(3)}) == 3
+    assert (header["opened"], header["order"], header["pinned"]) == (None, [2, 0, 1], [1, 2])
+    assert (header["linear"], header["rowLabels"], header["size"], header["perRow"]) == (True, ["L1"], 220, 5)
+
+
+def test_the_grid_wants_one_caption_for_each_head(trace: Trace) -> None:
+    with pytest.raises(ValueError, match="zip"):
+        a_grid(all_maps(trace, "cross", words=False), captions=["1", "2"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_opened_head_carries_its_weights_to_the_last_bit(trace: Trace, kind: str) -> None:
+    shown = trace.map(kind, 2, 4)
+    header, found = unpack(head(shown, theme=DARK, pinned=(3, 5), linear=False, lines=True))
+    assert found["weights"].dtype == np.float32
+    assert found["weights"].tobytes() == shown.weights.tobytes()
+    np.testing.assert_array_equal(found["allowed"], shown.allowed)
+    assert (header["pinned"], header["lines"], header["linear"]) == ([3, 5], True, False)
+    assert header["theme"]["name"] == "dark"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_opened_head_is_labelled_as_the_trace_is(trace: Trace, kind: str) -> None:
+    shown = unpack(head(trace.map(kind, 1, 5), theme=LIGHT, pinned=None, linear=False, lines=False))[0]["map"]
+    rows, columns, predicts = trace.labels(kind)
+    assert (shown["kind"], shown["layer"], shown["head"]) == (kind, 1, 5)
+    assert (shown["rows"], shown["columns"]) == (texts(rows), texts(columns))
+    assert shown["predicts"] == (None if predicts is None else texts(predicts))
+    assert shown["special"] == [token.special for token in columns]
+    assert (shown["sentence"], shown["forbidden"]) == (phrases.SENTENCES[kind], phrases.FORBIDDEN)
+
+
+def test_the_pair_shares_its_rows_and_looks_back_at_the_target_and_across_at_the_source(trace: Trace) -> None:
+    masked, cross = trace.map("masked", 1, 2), trace.map("cross", 1, 5)
+    header, found = unpack(pair(masked, cross, theme=LIGHT, step=3, linear=True, trace=trace))
+    for name in ("masked", "cross"):
+        assert header[name]["rows"] == texts(trace.read)
+        assert header[name]["predicts"] == texts(trace.predicted)
+        assert found[f"{name}_weights"].tobytes() == {"masked": masked, "cross": cross}[name].weights.tobytes()
+    assert header["masked"]["columns"] == texts(trace.read)
+    assert header["cross"]["columns"] == texts(trace.source)
+    assert (header["step"], header["linear"]) == (3, True)
+    np.testing.assert_array_equal(found["masked_allowed"], np.tri(len(trace.read)))
+    assert found["cross_allowed"].all()
+    np.testing.assert_allclose(found["probabilities"], np.exp(trace.target_log_probabilities()), rtol=1e-6)
+
+
+def test_over_words_the_pair_says_how_probable_each_whole_word_was(trace: Trace) -> None:
+    masked, cross = by_words(trace.map("masked", 1, 2)), by_words(trace.map("cross", 1, 5))
+    header, found = unpack(pair(masked, cross, theme=LIGHT, step=1, linear=False, trace=trace))
+    chances = np.exp(trace.target_log_probabilities())
+    products = [np.prod(chances[group]) for group in word_groups(trace.predicted)]
+    assert len(products) < len(chances)
+    np.testing.assert_allclose(found["probabilities"], products, rtol=1e-5)
+    assert header["masked"]["predicts"] == [token.word for token in words(trace.predicted)]
+
+
+def test_a_pair_with_rows_of_two_sentences_is_refused(trace: Trace) -> None:
+    masked, cross = trace.map("masked", 1, 2), trace.map("cross", 1, 2)
+    other = replace(cross, rows=(Token("x", "x"), *cross.rows[1:]))
+    with pytest.raises(ValueError, match="must share their rows"):
+        pair(masked, other, theme=LIGHT, step=1, linear=False, trace=trace)
+    with pytest.raises(ValueError, match="must share their rows"):
+        pair(by_words(masked), cross, theme=LIGHT, step=1, linear=False, trace=trace)
+
+
+def test_the_translation_says_each_piece_its_chance_its_word_and_its_rivals(trace: Trace, tokenizer: Tokenizer) -> None:
+    links, considered = align(trace, 1), candidates(tokenizer, trace, 4)
+    header, found = unpack(translation(trace, links, considered, theme=LIGHT, step=2))
+    pieces, chances = header["pieces"], np.exp(trace.target_log_probabilities())
+    assert found == {}
+    assert [piece["read"] for piece in pieces] == texts(trace.read)
+    assert [piece["text"] for piece in pieces] == texts(trace.predicted)
+    np.testing.assert_allclose([piece["probability"] for piece in pieces], chances, rtol=1e-12)
+    np.testing.assert_allclose([piece["entropy"] for piece in pieces], trace.entropy(), rtol=1e-12)
+    assert header["source"] == [token.word for token in words(trace.source)]
+    spoken = words(trace.predicted)
+    assert [spoken[piece["word"]].text for piece in pieces] == [token.word for token in trace.predicted]
+    assert [(link["source"], link["target"], link["weight"]) for link in header["links"]] == [
+        (link.source, link.target, link.weight) for link in links
+    ]
+    for piece, row in zip(pieces, considered, strict=True):
+        assert piece["considered"] == [[c.text, c.probability, c.written] for c in row]
+        assert [text for text, _, written in piece["considered"] if written] != []
+
+
+def test_markup_in_a_token_travels_as_it_is(trace: Trace) -> None:
+    """The canvas writes text with fillText and textContent: nothing is to be escaped, nothing to be lost."""
+    shown = trace.map("encoder", 1, 1)
+    nasty = "</script><img src=x onerror=alert(1)> **b** $x$ \u2028 \u202e 🐴"
+    named = replace(shown, rows=(Token(nasty, nasty), *shown.rows[1:]))
+    assert unpack(head(named, theme=LIGHT, pinned=None, linear=False, lines=False))[0]["map"]["rows"][0] == nasty
+
+
+def test_the_same_input_gives_the_same_bytes(trace: Trace) -> None:
+    shown = trace.map("masked", 2, 5)
+    first, second = (head(shown, theme=LIGHT, pinned=None, linear=False, lines=False) for _ in range(2))
+    assert first == second
+
+
+def test_a_canvas_gets_every_colour_it_draws_with(trace: Trace) -> None:
+    said = unpack(head(trace.map("cross", 1, 1), theme=DARK, pinned=None, linear=False, lines=False))[0]["theme"]
+    assert said == {**for_canvas(DARK), "ticks": list(for_canvas(DARK)["ticks"])}
