@@ -26,9 +26,9 @@ class OutputProjection:
 def output_projection(model: "Transformer", kind: str, layer: int) -> OutputProjection:
     """The slices of W^O in encoder, masked or cross-attention of this layer (from 1)."""
     attention = model.attention(kind, layer)
-    matrix = attention.output.weight.numpy().astype(np.float64).T  # (D, D): rows are the heads side by side
-    D, H = matrix.shape[1], attention.n_heads
-    return OutputProjection(matrix.reshape(H, D // H, D), attention.output.bias.numpy().astype(np.float64))
+    weight, bias = (array.detach().numpy().astype(np.float64) for array in attention.output.parameters())
+    D, H = len(bias), attention.n_heads
+    return OutputProjection(weight.T.reshape(H, D // H, D), bias)  # rows of weight.T are the heads side by side
 
 
 @dataclass(frozen=True)

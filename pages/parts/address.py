@@ -120,7 +120,8 @@ def link(**changes: Any) -> dict[str, str]:
     values = {}
     for name, field in FIELDS.items():
         value = changes.get(name, state.get(name))
-        left_out = value in (field.default, None) or (name not in changes and proposed.get(name, ...) == value)
+        # The browser drops an empty text from the address, which must not come back as news.
+        left_out = value in (field.default, None, "") or (name not in changes and proposed.get(name, ...) == value)
         if not left_out:
             values[name] = str(value)[:LONGEST_TEXT]
     return values

@@ -50,7 +50,7 @@ def bar() -> None:
                 on_change=_new_sentence,
                 placeholder="leave empty for the model's own",
             )
-    st.session_state["_bar_line"] = st.empty()
+    st.session_state["_bar_line"], st.session_state["_notes_line"] = st.empty(), st.empty()
 
 
 def sidebar() -> None:
@@ -106,6 +106,7 @@ def reading() -> "Reading":
 def _stop(sentence: str, icon: str | None = None) -> NoReturn:
     with st.session_state["_bar_line"].container():
         st.error(_as_text(sentence), icon=icon)
+    notes()
     address.write()  # app.py does not come to it any more
     st.stop()
 
@@ -124,8 +125,19 @@ def _say_translation(found: "Reading") -> None:
         if found.forced:
             said += f" · the model's own: {_signed(found.own_score)}"
         st.caption(_as_text(said))
-        for sentence in [*address.notes(), *_cautions(found)]:
-            st.caption(f"⚠ {_as_text(sentence)}")
+        _warn(_cautions(found))
+
+
+def notes() -> None:
+    """What the address asked for and does not exist. Some of it shows only while the page is made, so call it after."""
+    if said := address.notes():
+        with st.session_state["_notes_line"].container(gap="xsmall"):
+            _warn(said)
+
+
+def _warn(sentences: list[str]) -> None:
+    for sentence in sentences:
+        st.caption(f"⚠ {_as_text(sentence)}")
 
 
 def _signed(value: float) -> str:

@@ -77,12 +77,16 @@ def _written_lifted(folder: Path, source: tuple[int, ...]) -> str:
         return str(tokenizer.decode(write_edited(model, source, (LiftMask(),)).ids))
 
 
-@st.cache_resource(show_spinner=False)
 def output_projection(kind: str, layer: int) -> "OutputProjection":
     """W^O of one attention of the shipped model, cut into its heads."""
+    return _output_projection(WEIGHTS, kind, layer)
+
+
+@st.cache_resource(show_spinner=False)
+def _output_projection(folder: Path, kind: str, layer: int) -> "OutputProjection":
     from model import inside
 
-    model, _ = loaded(WEIGHTS)
+    model, _ = loaded(folder)
     return inside.output_projection(model, kind, layer)
 
 

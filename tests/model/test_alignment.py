@@ -41,9 +41,8 @@ def test_a_word_in_pieces_counts_with_the_sum_of_them(trace: Trace) -> None:
 
 
 def test_without_a_head_the_layers_mean_is_taken(trace: Trace) -> None:
-    mean = trace.weights("cross")[0].mean(axis=0, keepdims=True)
-    alone = replace(trace, tensors={**trace.tensors, "decoder.layers.1.cross_attention.weights_tap": mean.repeat(5, axis=0)})
-    assert [(x.source, x.target) for x in align(trace, 1)] == [(x.source, x.target) for x in align(alone, 1, 4)]
+    means = trace.weights("cross")[1].mean(axis=0, keepdims=True).repeat(5, axis=0)
+    assert align(trace, 2) == align(with_cross_weights(trace, means), 2, 4)
 
 
 def test_every_word_of_the_target_has_one_link_to_a_real_source_word(trace: Trace) -> None:
@@ -53,7 +52,7 @@ def test_every_word_of_the_target_has_one_link_to_a_real_source_word(trace: Trac
     assert not any(source[link.source].special for link in links)
 
 
-def test_the_default_layer_is_the_last_but_one(trace: Trace) -> None:
-    assert default_layer(trace) == 1
+def test_the_default_layer_is_the_last(trace: Trace) -> None:
+    assert default_layer(trace) == 2
     last = {name: t for name, t in trace.tensors.items() if not name.startswith("decoder.layers.2")}
     assert default_layer(replace(trace, tensors=last)) == 1

@@ -1,5 +1,8 @@
 """Attention is PyTorch's, row by row, and masks hide what they are to hide."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -124,8 +127,8 @@ def test_the_causal_mask_of_later_rows_is_the_bottom_of_the_whole_one() -> None:
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_the_future_is_invisible(build, tiny: ModelConfig, batch: Batch, norm: str) -> None:
-    model = build(ModelConfig(**{**tiny.__dict__, "norm": norm}))
+def test_the_future_is_invisible(build: Callable[..., Transformer], tiny: ModelConfig, batch: Batch, norm: str) -> None:
+    model = build(replace(tiny, norm=norm))
     source, target = batch[0], torch.randint(4, 347, (6, 8), generator=torch.Generator().manual_seed(6))
     before = model(source, target)
     for position in range(1, 8):
@@ -139,16 +142,25 @@ def test_the_future_is_invisible(build, tiny: ModelConfig, batch: Batch, norm: s
 def test_padding_is_invisible_on_both_sides(model: Transformer, batch: Batch) -> None:
     """A sentence alone gives, in every tensor of every attention, what it gives in a padded batch."""
     source, target = batch
-    together: dict[str, Tensor] = {}
-    heard(lambda name, tensor: together.__setitem__(name, tensor), model, source, target)
+    together = seen_in(model, source, target)
     for row in range(6):
         S, T = int((source[row] != 0).sum()), int((target[row] != 0).sum())
-        alone: dict[str, Tensor] = {}
-        heard(lambda name, tensor: alone.__setitem__(name, tensor), model, source[row : row + 1, :S], target[row : row + 1, :T])
+        alone = seen_in(model, source[row : row + 1, :S], target[row : row + 1, :T])
         for name, tensor in alone.items():
             if "may_look" in name or "positions" in name:
                 continue
             corner = together[name][row : row + 1][tuple(slice(n) for n in tensor.shape)]
             torch.testing.assert_close(corner, tensor, rtol=0, atol=1e-5, msg=lambda said, name=name: f"{name}: {said}")
-        for kind, columns in (("encoder.layers.3.self", S), ("decoder.layers.2.self", T), ("decoder.layers.1.cross", S)):
-            assert not together[f"{kind}_attention.weights_tap"][row, :, :, columns:].any()
+        for kind, end in (("encoder.layers.3.self", S), ("decoder.layers.2.self", T), ("decoder.layers.1.cross", S)):
+            assert not together[f"{kind}_attention.weights_tap"][row, :, :, end:].any()
+
+
+def seen_in(model: Transformer, source: Tensor, target: Tensor) -> dict[str, Tensor]:
+    """What each tap showed in one call."""
+    seen: dict[str, Tensor] = {}
+
+    def listen(name: str, tensor: Tensor) -> None:
+        seen[name] = tensor
+
+    heard(listen, model, source, target)
+    return seen

@@ -14,6 +14,7 @@ from torch import Tensor
 from model import checkpoint
 from model.checkpoint import CheckpointError, average, load, main, replacing, replacing_folder, save
 from model.config import ModelConfig
+from model.data import Pair
 from model.tokenizer import Tokenizer, train_tokenizer
 from model.transformer import Transformer
 
@@ -85,7 +86,7 @@ def test_a_missing_file_is_said_by_name(folder: Path, name: str) -> None:
 
 
 def test_a_missing_folder_is_said_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="there is no weights folder .*/none; give one with --weights"):
+    with pytest.raises(CheckpointError, match=r"there is no weights folder .*/none; give one with --weights"):
         load(tmp_path / "none")
 
 
@@ -120,10 +121,10 @@ def test_tensors_that_do_not_fit_the_configuration_are_said_by_name(
         load(folder)
 
 
-def test_a_vocabulary_of_another_size_is_refused_with_both_sizes(folder: Path, pairs) -> None:
+def test_a_vocabulary_of_another_size_is_refused_with_both_sizes(folder: Path, pairs: list[Pair]) -> None:
     other = train_tokenizer((pair.source for pair in pairs), vocab_size=301)
     (folder / "sentencepiece.model").write_bytes(other.serialized)
-    with pytest.raises(CheckpointError, match="has 301 pieces, but config.json says vocab_size=347"):
+    with pytest.raises(CheckpointError, match=r"has 301 pieces, but config\.json says vocab_size=347"):
         load(folder)
 
 
@@ -168,17 +169,21 @@ def test_saving_creates_no_missing_parent(model: Transformer, tokenizer: Tokeniz
     assert not list(tmp_path.iterdir())
 
 
+def write_half(path: Path) -> None:
+    path.write_text("half")
+    raise RuntimeError("stop")
+
+
 def test_a_file_keeps_its_old_content_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(RuntimeError, match="stop"), replacing(path) as part:
-        part.write_text("half")
-        assert path.read_text() == "old"
-        raise RuntimeError("stop")
+        write_half(part)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
     with replacing(path) as part:
         part.write_text("new")
+        assert path.read_text() == "old"
     assert path.read_text() == "new"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
@@ -186,12 +191,11 @@ def test_a_file_keeps_its_old_content_until_the_new_one_is_whole(tmp_path: Path)
 def test_a_folder_has_its_name_only_once_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "step-1"
     with pytest.raises(RuntimeError, match="stop"), replacing_folder(path) as part:
-        (part / "half").write_text("half")
-        assert not path.exists()
-        raise RuntimeError("stop")
+        write_half(part / "half")
     assert not list(tmp_path.iterdir())
     with replacing_folder(path) as part:
         (part / "whole").write_text("whole")
+        assert not path.exists()
     assert [p.name for p in tmp_path.iterdir()] == ["step-1"]
     assert (path / "whole").read_text() == "whole"
 
@@ -254,4 +258,5 @@ def test_the_command_refuses_missing_folders_in_one_line(
 
 
 def test_the_shipped_model_is_what_is_loaded_by_default() -> None:
-    assert checkpoint.WEIGHTS == Path(__file__).resolve().parents[2] / "weights" / "en-de"
+    root = Path(__file__).resolve().parents[2]
+    assert root / "weights" / "en-de" == checkpoint.WEIGHTS

@@ -66,9 +66,7 @@ def test_a_missing_file_or_a_folder_in_its_place_is_said_by_name(
 
 
 @pytest.mark.parametrize("name", [*ONE_FILE, "translate", "capture"])
-def test_missing_weights_are_said_in_one_line(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_weights_are_said_in_one_line(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("The cat.\tDie Katze.\n", encoding="utf-8")
     main = {**ONE_FILE, "translate": translate.main, "capture": capture.main}[name]

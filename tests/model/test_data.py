@@ -31,7 +31,13 @@ PAIRS = [Pair("A tree.", "Ein Baum."), Pair("Houses, too.", "Auch Häuser.")]
 
 @pytest.mark.parametrize(
     "lines",
-    [LINES, LINES.replace("\n", "\r\n"), LINES.rstrip("\n"), LINES.replace("\t", " \t "), "42\tA tree.\tEin Baum.\nx\tHouses, too.\tAuch Häuser.\n"],
+    [
+        LINES,
+        LINES.replace("\n", "\r\n"),
+        LINES.rstrip("\n"),
+        LINES.replace("\t", " \t "),
+        "42\tA tree.\tEin Baum.\nx\tHouses, too.\tAuch Häuser.\n",
+    ],
     ids=["plain", "Windows", "no last line end", "spaces", "three columns"],
 )
 @pytest.mark.parametrize("suffix", [".tsv", ".tsv.xz"])

@@ -17,7 +17,12 @@ from model.decode import Decoding, Hypothesis, beam_search, sampling_distributio
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
-METHODS = [Decoding(), Decoding("beam", beam=3), Decoding("sample", seed=3), Decoding("sample", top_k=5, temperature=2.0)]
+METHODS = [
+    Decoding(),
+    Decoding("beam", beam=3),
+    Decoding("sample", seed=3),
+    Decoding("sample", top_k=5, temperature=2.0),
+]
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +162,20 @@ def test_a_beam_finds_the_sentence_that_greedy_misses() -> None:
     script = {(): {4: 0.6, 5: 0.4}, (4,): {6: 0.5, 7: 0.5}, (5,): {EOS: 0.95, 6: 0.05}}
     assert search(script, Decoding("beam", beam=1))[0].ids[0] == 4
     assert search(script, Decoding("beam", beam=2))[0].ids == (5,)
+
+
+def test_a_sentence_that_ends_among_the_rest_does_not_count_as_found() -> None:
+    """</s> is second best at first: a beam of one goes on, as greedy does."""
+    found = search({(): {4: 0.6, EOS: 0.4}, (4,): {5: 0.1, EOS: 0.9}}, Decoding("beam", beam=1))
+    assert [h.ids for h in found] == [(4,)]
+
+
+@pytest.mark.parametrize("decoding", METHODS, ids=lambda d: f"{d.method}-{d.top_k}")
+def test_the_likeliest_piece_is_passed_over_if_it_is_none(decoding: Decoding) -> None:
+    script = {(): {PAD: 0.4, UNK: 0.3, BOS: 0.2, 4: 0.1}, (4,): {BOS: 0.8, EOS: 0.2}}
+    found = decode.decode(cast(Any, Scripted(script)), torch.tensor([[5, EOS]]), decoding)[0]
+    assert (found.ids, found.ended) == ((4,), True)
+    assert found.log_probabilities == pytest.approx((math.log(0.1), math.log(0.2)), abs=1e-5)
 
 
 def test_hypotheses_come_with_the_best_score_first_and_no_more_than_the_beam_holds(

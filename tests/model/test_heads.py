@@ -34,8 +34,8 @@ def test_where_no_cell_counts_the_first_head_is_opened() -> None:
 @pytest.mark.parametrize("words", [False, True])
 def test_all_maps_come_layer_by_layer_and_head_by_head(trace: Trace, kind: str, words: bool) -> None:
     maps = all_maps(trace, kind, words=words)
-    layers = range(1, trace.layers(kind) + 1)
-    assert [(m.kind, m.layer, m.head) for m in maps] == [(kind, layer, head) for layer in layers for head in range(1, 6)]
+    expected = [(kind, layer, head) for layer in range(1, trace.layers(kind) + 1) for head in range(1, 6)]
+    assert [(m.kind, m.layer, m.head) for m in maps] == expected
 
 
 def test_heads_are_ranked_by_their_weight_in_the_cell(trace: Trace) -> None:

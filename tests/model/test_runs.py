@@ -28,7 +28,8 @@ def taught(config: ModelConfig, *, seed: int) -> tuple[Transformer, torch.optim.
 
 
 def progress(step: int) -> Progress:
-    return Progress(step, epoch=2, batch=7, tokens=900, history=({"step": step, "loss": 1.5}, {"step": 9, "loss": 1.25}))
+    history = ({"step": 2, "loss": 1.5}, {"step": step, "loss": 1.25})
+    return Progress(step, epoch=2, batch=7, tokens=900, history=history)
 
 
 def test_snapshots_are_taken_at_step_zero_and_at_doubling_distances() -> None:
@@ -102,7 +103,7 @@ def test_a_step_of_another_model_is_refused(tiny: ModelConfig, tokenizer: Tokeni
     model, optimizer = taught(tiny, seed=1)
     runs.save_step(tmp_path, model, tokenizer, optimizer, progress(5))
     other, other_optimizer = taught(replace(tiny, decoder_layers=1), seed=1)
-    with pytest.raises(CheckpointError, match="was trained as ModelConfig.*asked for is ModelConfig.*another --run"):
+    with pytest.raises(CheckpointError, match=r"was trained as ModelConfig.*asked for is ModelConfig.*another --run"):
         runs.load_step(tmp_path / "step-00000005", other, other_optimizer)
 
 

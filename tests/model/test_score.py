@@ -53,7 +53,7 @@ def test_scores_do_not_depend_on_company_or_order(
 def test_the_command_prints_one_object_a_line_in_the_order_of_the_file(
     weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = ["Tom sees the house.\tTom sieht das Haus.", "A small dog draws 25 keys in the garden!\tTom.", "Mary\tMaria"]
+    lines = ["Tom sees the house.\tTom sieht das Haus.", "A small dog draws 25 keys today.\tTom.", "Mary\tMaria"]
     scores = []
     for order in ([0, 1, 2], [2, 0, 1]):
         path = tmp_path / "pairs.tsv"

@@ -1,13 +1,11 @@
 """Training resumes bit for bit, learns, and does the same in two shares as in one."""
 
-import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,19 +14,21 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model import checkpoint, data, runs, train
+from model import runs, train
 from model.config import PAD, ModelConfig
 from model.data import Augmentation, Encoded, Pair
 from model.schedule import Schedule
+from model.score import log_probabilities
 from model.tokenizer import Tokenizer
 from model.train import Recipe, Share, Trainer, Watch, dev_loss, fit, main, token_loss
 from model.transformer import Transformer
 
 ROOT = Path(__file__).resolve().parents[2]
+ALONE = Share()
 EVERYTHING = Augmentation(rename=0.5, lower=0.2, join=0.2, bpe_dropout=0.2)
 
 
-def trainer(config: ModelConfig, tokenizer: Tokenizer, *, dropout: float = 0.2, share: Share = Share()) -> Trainer:
+def trainer(config: ModelConfig, tokenizer: Tokenizer, *, dropout: float = 0.2, share: Share = ALONE) -> Trainer:
     """The same beginning each time."""
     torch.manual_seed(3)
     recipe = Recipe(Schedule(config.d_model, 5, 0.01, steps=20), 200, dropout, seed=4, augmentation=EVERYTHING)
@@ -52,7 +52,7 @@ def assert_same_step(one: Path, other: Path) -> None:
     assert (seen.step, seen.epoch, seen.batch, seen.tokens) == (wanted.step, wanted.epoch, wanted.batch, wanted.tokens)
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands in for a kill: nothing of the trainer is used after it."""
 
 
@@ -78,11 +78,11 @@ def test_a_run_that_was_killed_and_started_again_equals_an_undisturbed_one_bit_f
 
     def until_killed(batch: Sequence[Encoded], number: int) -> float:
         if number == killed_in:
-            raise Killed
+            raise KilledError
         return step(batch, number)
 
     monkeypatch.setattr(first, "step", until_killed)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         fit(first, pairs[:5], Watch(killed, steps=12, save_every=2))
     torch.manual_seed(99)
     half = killed / ".step-00000014.1.part"
@@ -145,8 +145,6 @@ def test_the_loss_is_cross_entropy_with_smoothed_labels_over_real_tokens() -> No
 def test_the_dev_loss_is_the_negative_score_a_token_and_leaves_the_mode_alone(
     trained: Transformer, tokenizer: Tokenizer, pairs: list[Pair]
 ) -> None:
-    from model.score import log_probabilities
-
     tokens = sum(len(tokenizer.encode(pair.target)) + 1 for pair in pairs[:70])
     expected = -sum(log_probabilities(trained, tokenizer, pairs[:70])) / tokens
     for mode in (True, False):
@@ -210,11 +208,11 @@ SHORT = "--positions 150 --warmup 3 --peak 0.01 --threads 1 --bpe-dropout 0.1".s
 def test_the_command_killed_for_real_goes_on_to_the_same_weights(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def given(run: str, steps: int) -> list[str]:
-        every = "2" if run == "killed" else "100"
-        return ["--run", str(tmp_path / run), "--train", str(file), *SIZES, *SHORT, "--steps", str(steps), "--save-every", every]
+    def given(run: str, steps: int, save_every: int) -> list[str]:
+        numbers = ["--steps", str(steps), "--save-every", str(save_every)]
+        return ["--run", str(tmp_path / run), "--train", str(file), *SIZES, *SHORT, *numbers]
 
-    command = [sys.executable, "-m", "model.train", *given("killed", 100_000)]
+    command = [sys.executable, "-m", "model.train", *given("killed", 100_000, 2)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     while len(runs.steps(tmp_path / "killed")) < 2:
         assert process.poll() is None
@@ -223,7 +221,7 @@ def test_the_command_killed_for_real_goes_on_to_the_same_weights(
     process.wait()
     last = runs.load_progress(runs.steps(tmp_path / "killed")[-1]).step
     for run in ("killed", "undisturbed"):
-        assert main(given(run, last + 3)) == 0
+        assert main(given(run, last + 3, 100)) == 0
     name = f"step-{last + 3:08d}"
     assert f"going on from {tmp_path / 'killed'}" in capsys.readouterr().out
     assert_same_step(tmp_path / "killed" / name, tmp_path / "undisturbed" / name)
@@ -232,7 +230,8 @@ def test_the_command_killed_for_real_goes_on_to_the_same_weights(
 def test_the_command_starts_from_given_weights_and_their_vocabulary(file: Path, tmp_path: Path, weights: Path) -> None:
     run = tmp_path / "run"
     assert main(["--run", str(run), "--train", str(file), *SHORT, "--steps", "1", "--init", str(weights)]) == 0
-    assert (run / "step-00000001" / "sentencepiece.model").read_bytes() == (weights / "sentencepiece.model").read_bytes()
+    vocabularies = [folder / "sentencepiece.model" for folder in (run / "step-00000001", weights)]
+    assert vocabularies[0].read_bytes() == vocabularies[1].read_bytes()
     snapshot, given = (load_file(folder / "model.safetensors") for folder in (run / "snapshot-00000000", weights))
     assert all(torch.equal(snapshot[name], tensor) for name, tensor in given.items())
 

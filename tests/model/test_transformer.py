@@ -94,6 +94,13 @@ def test_every_tap_fires_exactly_once_in_a_forward_call(run: Run) -> None:
     assert sorted(run.order) == sorted(tap_names(run.model))
 
 
+def test_each_side_has_the_layers_of_its_own_depth_counted_from_one(run: Run) -> None:
+    config = run.model.config
+    assert list(run.model.encoder.layers) == [str(n + 1) for n in range(config.encoder_layers)]
+    assert list(run.model.decoder.layers) == [str(n + 1) for n in range(config.decoder_layers)]
+    assert config.encoder_layers != config.decoder_layers
+
+
 def test_every_tap_has_the_shape_that_its_line_says(run: Run) -> None:
     for name, tensor in run.seen.items():
         length = S if name.startswith("encoder") else T

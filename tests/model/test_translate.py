@@ -1,6 +1,7 @@
 """The command prints a translation alone on its line, or everything about it as JSON."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from model.translate import main
 SENTENCE = "The cat looks for two green trees."
 
 
+Said = Callable[..., tuple[str, str]]
+
+
 @pytest.fixture
-def said(weights: Path, capsys: pytest.CaptureFixture[str]):
+def said(weights: Path, capsys: pytest.CaptureFixture[str]) -> Said:
     """What the command says on stdout, and on stderr, with these arguments."""
 
     def call(*given: str) -> tuple[str, str]:
@@ -24,15 +28,15 @@ def said(weights: Path, capsys: pytest.CaptureFixture[str]):
     return call
 
 
-def test_the_translation_stands_alone_on_its_line(said) -> None:
+def test_the_translation_stands_alone_on_its_line(said: Said) -> None:
     out, err = said(SENTENCE)
-    assert out.endswith(("\n",))
+    assert out.endswith("\n")
     assert len(out.splitlines()) == 1
     assert out.split()[0] in ("Der", "Die", "Ein", "Meine", "Tom", "Maria")
     assert err == ""
 
 
-def test_json_is_one_object_with_the_translation_and_each_step(said, tokenizer: Tokenizer) -> None:
+def test_json_is_one_object_with_the_translation_and_each_step(said: Said, tokenizer: Tokenizer) -> None:
     found = json.loads(said(f"  {SENTENCE}\n", "--json")[0])
     assert set(found) == {"text", "source", "target", "log_probability", "steps"}
     assert found["source"] == SENTENCE
@@ -44,20 +48,20 @@ def test_json_is_one_object_with_the_translation_and_each_step(said, tokenizer: 
     assert spelled.replace("␣", "") == found["target"].replace(" ", "")
 
 
-def test_a_beam_of_one_is_greedy_and_a_wider_one_answers_too(said) -> None:
+def test_a_beam_of_one_is_greedy_and_a_wider_one_answers_too(said: Said) -> None:
     greedy = said(SENTENCE)[0]
     assert said(SENTENCE, "--beam", "1")[0] == greedy
     assert json.loads(said(SENTENCE, "--beam", "3", "--json")[0])["target"]
 
 
-def test_sampling_repeats_with_its_seed(said) -> None:
+def test_sampling_repeats_with_its_seed(said: Said) -> None:
     drawn = [said(SENTENCE, "--sample", "--temperature", "1.5", "--seed", seed)[0] for seed in "112345"]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 1
     assert said(SENTENCE, "--sample", "--top-k", "1")[0] == said(SENTENCE)[0]
 
 
-def test_a_text_beyond_the_limit_is_translated_up_to_it_with_a_note_beside(said) -> None:
+def test_a_text_beyond_the_limit_is_translated_up_to_it_with_a_note_beside(said: Said) -> None:
     out, err = said("house " * (MAX_PIECES + 40))
     assert len(out.splitlines()) == 1
     assert err.startswith(f"note: cut to {MAX_PIECES} pieces; left out: “")
@@ -65,9 +69,10 @@ def test_a_text_beyond_the_limit_is_translated_up_to_it_with_a_note_beside(said)
 
 
 @pytest.mark.parametrize(
-    "text", ["x", "😀😀", "שלום עולם", "</script><img src=x onerror=alert(1)>", "**b** $x^2$", "a\tb\nc", "a\x00b", "\ud800"]
+    "text",
+    ["x", "😀😀", "שלום עולם", "</script><img src=x onerror=alert(1)>", "**b** $x^2$", "a\tb\nc", "a\x00b", "\ud800"],
 )
-def test_strange_text_gets_a_translation(said, text: str) -> None:
+def test_strange_text_gets_a_translation(said: Said, text: str) -> None:
     assert json.loads(said(text, "--json")[0])["steps"]
 
 

@@ -1,4 +1,4 @@
-"""Maps over words keep what maps over pieces mean: rows sum to one, the staircase stays, rows read one word and predict the next."""
+"""Over words, rows still sum to one, the staircase stays, and a row reads one word and predicts the next."""
 
 import numpy as np
 import pytest

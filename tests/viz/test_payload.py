@@ -17,9 +17,9 @@ from model.heads import all_maps
 from model.labels import candidates
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array, AttentionMap, Token, Trace
-from model.words import by_words, word_groups, words
+from model.words import words
 from viz import phrases
-from viz.payload import coarse, grid, head, pack, pair, translation, unpack
+from viz.payload import coarse, grid, head, pack, translation, unpack
 from viz.theme import DARK, LIGHT, for_canvas
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
@@ -147,45 +147,11 @@ def test_an_opened_head_carries_its_weights_to_the_last_bit(trace: Trace, kind: 
 def test_an_opened_head_is_labelled_as_the_trace_is(trace: Trace, kind: str) -> None:
     shown = unpack(head(trace.map(kind, 1, 5), theme=LIGHT, pinned=None, linear=False, lines=False))[0]["map"]
     rows, columns, predicts = trace.labels(kind)
-    assert (shown["kind"], shown["layer"], shown["head"]) == (kind, 1, 5)
+    assert (shown["kind"], shown["layer"], shown["head"]) == (kind, 1, "head 5")
     assert (shown["rows"], shown["columns"]) == (texts(rows), texts(columns))
     assert shown["predicts"] == (None if predicts is None else texts(predicts))
     assert shown["special"] == [token.special for token in columns]
     assert (shown["sentence"], shown["forbidden"]) == (phrases.SENTENCES[kind], phrases.FORBIDDEN)
-
-
-def test_the_pair_shares_its_rows_and_looks_back_at_the_target_and_across_at_the_source(trace: Trace) -> None:
-    masked, cross = trace.map("masked", 1, 2), trace.map("cross", 1, 5)
-    header, found = unpack(pair(masked, cross, theme=LIGHT, step=3, linear=True, trace=trace))
-    for name in ("masked", "cross"):
-        assert header[name]["rows"] == texts(trace.read)
-        assert header[name]["predicts"] == texts(trace.predicted)
-        assert found[f"{name}_weights"].tobytes() == {"masked": masked, "cross": cross}[name].weights.tobytes()
-    assert header["masked"]["columns"] == texts(trace.read)
-    assert header["cross"]["columns"] == texts(trace.source)
-    assert (header["step"], header["linear"]) == (3, True)
-    np.testing.assert_array_equal(found["masked_allowed"], np.tri(len(trace.read)))
-    assert found["cross_allowed"].all()
-    np.testing.assert_allclose(found["probabilities"], np.exp(trace.target_log_probabilities()), rtol=1e-6)
-
-
-def test_over_words_the_pair_says_how_probable_each_whole_word_was(trace: Trace) -> None:
-    masked, cross = by_words(trace.map("masked", 1, 2)), by_words(trace.map("cross", 1, 5))
-    header, found = unpack(pair(masked, cross, theme=LIGHT, step=1, linear=False, trace=trace))
-    chances = np.exp(trace.target_log_probabilities())
-    products = [np.prod(chances[group]) for group in word_groups(trace.predicted)]
-    assert len(products) < len(chances)
-    np.testing.assert_allclose(found["probabilities"], products, rtol=1e-5)
-    assert header["masked"]["predicts"] == [token.word for token in words(trace.predicted)]
-
-
-def test_a_pair_with_rows_of_two_sentences_is_refused(trace: Trace) -> None:
-    masked, cross = trace.map("masked", 1, 2), trace.map("cross", 1, 2)
-    other = replace(cross, rows=(Token("x", "x"), *cross.rows[1:]))
-    with pytest.raises(ValueError, match="must share their rows"):
-        pair(masked, other, theme=LIGHT, step=1, linear=False, trace=trace)
-    with pytest.raises(ValueError, match="must share their rows"):
-        pair(by_words(masked), cross, theme=LIGHT, step=1, linear=False, trace=trace)
 
 
 def test_the_translation_says_each_piece_its_chance_its_word_and_its_rivals(trace: Trace, tokenizer: Tokenizer) -> None:

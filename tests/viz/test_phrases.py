@@ -59,8 +59,19 @@ def test_a_weight_half_way_between_two_is_rounded_up_as_at_school(value: float, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_its_sentence_and_its_mark(kind: str) -> None:
     assert phrases.kind(kind) == {"encoder": "○ encoder", "masked": "◣ masked", "cross": "⇄ cross"}[kind]
-    values = {"row": "ROW", "column": "COLUMN", "predicts": "NEXT", "weight": "0.62", "layer": 2, "head": 5}
+    values = {
+        "row": "ROW",
+        "column": "COLUMN",
+        "predicts": "NEXT",
+        "weight": "0.62",
+        "layer": 2,
+        "head": phrases.head(5),
+    }
     said = phrases.SENTENCES[kind].format(**values)
     assert said.endswith(f"COLUMN’{' in the source' if kind == 'cross' else ''}: 0.62 ({kind}, layer 2, head 5)")
     assert ("‘NEXT’" in said) == (kind != "encoder")
     assert said.index("ROW") < said.index("COLUMN")
+
+
+def test_no_head_in_particular_is_the_mean_of_all() -> None:
+    assert (phrases.head(5), phrases.head(None)) == ("head 5", "mean of all heads")

@@ -82,7 +82,9 @@ def test_ticks_rise_from_nothing_to_everything() -> None:
 def test_the_canvas_gets_all_of_the_theme_as_json(theme: Theme) -> None:
     said = json.loads(json.dumps(for_canvas(theme), allow_nan=False))
     assert said.items() >= asdict(theme).items()
-    assert said["ramps"] == {kind: ramp(theme, kind) for kind in MARKS}
+    assert said["ramps"].items() >= {kind: ramp(theme, kind) for kind in MARKS}.items()
+    for sign in ("negative", "positive"):
+        assert (said["ramps"][sign][0], said["ramps"][sign][-1]) == (theme.background, getattr(theme, sign))
     assert (said["marks"], said["ticks"]) == (MARKS, list(TICKS))
 
 

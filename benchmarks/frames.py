@@ -1,0 +1,102 @@
+"""How long the canvases take to answer the pointer: frame times in a real Chromium, n source + n target tokens.
+
+python -m benchmarks.frames [--json]     milliseconds from the event to the drawn picture, median and 95th percentile
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.serving import serving
+from tests.browser.visits import wait_until_idle
+
+SIZES = (16, 60, 100)
+EVENTS = 60
+
+# The handler draws before it returns; reading one pixel back makes the browser carry the drawing out.
+TIMED = """
+(async ([canvas, kind, count]) => {
+  const box = canvas.getBoundingClientRect();
+  const times = [];
+  for (let i = 0; i < count; i++) {
+    const clientX = box.left + 30 + ((i * 37) % (box.width - 60));
+    const clientY = box.top + 130 + ((i * 13) % (box.height - 190));
+    const event = kind === "hover"
+      ? new PointerEvent("pointermove", { clientX, clientY, bubbles: true })
+      : new KeyboardEvent("keydown", { key: i % 20 < 10 ? "ArrowDown" : "ArrowUp", bubbles: true });
+    const start = performance.now();
+    canvas.dispatchEvent(event);
+    canvas.getContext("2d").getImageData(0, 0, 1, 1);
+    times.push(performance.now() - start);
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+  return times;
+})
+"""
+
+
+def sentence(pieces: int) -> str:
+    """About this many pieces: common words, one piece each."""
+    words = "the man and the woman see a big house in the city".split()
+    return " ".join(words[i % len(words)] for i in range(pieces - 1)) + "."
+
+
+def german(pieces: int) -> str:
+    words = "der Mann und die Frau sehen ein Haus in der Stadt".split()
+    return " ".join(words[i % len(words)] for i in range(pieces - 1)) + "."
+
+
+def timed(page: Page, marker: str, kind: str) -> list[float]:
+    canvas = page.locator(f"[data-marker={marker}]").element_handle()
+    return list(page.evaluate(f"args => {TIMED}(args)", [canvas, kind, EVENTS]))
+
+
+def measured(page: Page, url: str, size: int) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for path, marker in (("masked_vs_cross", "pair"), ("heads", "head")):
+        page.goto(f"{url}/{path}?sentence={sentence(size)}&target={german(size)}")
+        wait_until_idle(page)
+        page.wait_for_selector(f"[data-marker={marker}]")
+        for kind in ("hover", "keys"):
+            times = timed(page, marker, kind)
+            rows.append(
+                {
+                    "page": path,
+                    "tokens": size,
+                    "event": kind,
+                    "median_ms": round(statistics.median(times), 1),
+                    "p95_ms": round(sorted(times)[int(0.95 * len(times)) - 1], 1),
+                }
+            )
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        for size in SIZES:
+            rows += measured(page, server.url, size)
+        browser.close()
+    if options.json:
+        print(json.dumps({"frames": rows}))
+        return
+    for row in rows:
+        print(
+            f"{row['page']:16} {row['tokens']:>4} + {row['tokens']} tokens  {row['event']:6}"
+            f" median {row['median_ms']:>6} ms   p95 {row['p95_ms']:>6} ms"
+        )
+
+
+if __name__ == "__main__":
+    main()

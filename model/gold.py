@@ -1,0 +1,96 @@
+"""Hand-made word alignments: `source<TAB>target<TAB>0-0 1-2 …`, tokens spaced, indices from 0, sure links only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.data import DataError
+from model.tokenizer import SPACE, Tokenizer
+
+NO_SPACE_BEFORE = set(".,;:!?)]%…") | {"'s", "n't", "'", "’", "’s"}
+NO_SPACE_AFTER = set("([")
+
+Links = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One sentence pair whose words somebody linked."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: Links  # (source, target), from 0
+
+
+def read_gold(path: Path) -> list[Gold]:
+    """Read a file of alignments. Raises DataError with the line's number for a line that is not one."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        columns = line.split("\t")
+        if len(columns) != 3:
+            raise DataError(
+                f"{path}, line {number}: {len(columns) - 1} tabs; a line is `source<TAB>target<TAB>0-0 1-2`"
+            )
+        source, target = tuple(columns[0].split()), tuple(columns[1].split())
+        try:
+            sure = frozenset((int(s), int(t)) for s, t in (link.split("-") for link in columns[2].split()))
+        except ValueError as error:
+            raise DataError(f"{path}, line {number}: a link is two numbers and a hyphen, such as 3-4") from error
+        if any(not (0 <= s < len(source) and 0 <= t < len(target)) for s, t in sure):
+            raise DataError(f"{path}, line {number}: a link leads to a word that is not there; words count from 0")
+        found.append(Gold(source, target, sure))
+    if not found:
+        raise DataError(f"{path} holds no alignment")
+    return found
+
+
+def encode_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> tuple[list[int], list[list[int]]]:
+    """Ids of the rejoined sentence (punctuation moved to where it is written), and the pieces of each token.
+
+    A piece that spans two tokens belongs to both; a token that leaves nothing after normalisation has no piece.
+    """
+    text, spans = rejoin([tokenizer.normalise(token) for token in tokens])
+    ids = tokenizer.encode(text)
+    places = piece_spans(tokenizer, ids)
+    groups = [
+        [index for index, (begin, end) in enumerate(places) if begin < last and end > first] for first, last in spans
+    ]
+    return ids, groups
+
+
+def rejoin(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    """The sentence as it is written, and from where to where (in characters) each token stands in it."""
+    text, spans = "", []
+    for index, token in enumerate(tokens):
+        glued = token in NO_SPACE_BEFORE or (index > 0 and tokens[index - 1] in NO_SPACE_AFTER)
+        if text and not glued and token:
+            text += " "
+        spans.append((len(text), len(text) + len(token)))
+        text += token
+    return text, spans
+
+
+def piece_spans(tokenizer: Tokenizer, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """From where to where (in characters of the text that the ids spell) each piece stands, spaces left out.
+
+    The bytes of one character all have the place of that character.
+    """
+    spans: list[tuple[int, int]] = []
+    at, waiting, spelt = -1, 0, b""  # the first piece begins with a space that the text does not have
+    for piece_id in ids:
+        byte = tokenizer.byte(piece_id)
+        if byte is not None:
+            spelt += bytes([byte])
+            waiting += 1
+            try:
+                spelt.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            spans += [(at, at + 1)] * waiting
+            at, waiting, spelt = at + 1, 0, b""
+            continue
+        piece = tokenizer.piece(piece_id)
+        begin = at + len(piece) - len(piece.lstrip(SPACE))
+        at += len(piece)
+        spans.append((begin, at))
+    return spans + [(at, at)] * waiting
