@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.config import BOS, EOS
+from model.config import BOS, EOS, MAX_PIECES
 from model.decode import EXTRA_PIECES, NEVER, Hypothesis, next_log_probabilities
 from model.taps import Listener, heard
 from model.transformer import Transformer
@@ -46,10 +46,11 @@ def write_edited(model: Transformer, source_ids: Sequence[int], edits: Sequence[
     A lifted mask changes earlier rows whenever a token is added, so nothing could be kept.
     """
     source = torch.tensor([[*source_ids, EOS]])
+    limit = min(MAX_PIECES, len(source_ids) + EXTRA_PIECES)
     ids: list[int] = []
     chances: list[float] = []
     with torch.inference_mode():
-        while len(ids) < len(source_ids) + EXTRA_PIECES:
+        while len(ids) < limit:
             logits = heard(edited(edits), model, source, torch.tensor([[BOS, *ids]]))  # (1, T, V)
             chance = next_log_probabilities(logits[0, -1:])[0]  # (V,)
             chance[list(NEVER)] = float("-inf")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.trace import AttentionMap, Trace
+from model.trace import Array, AttentionMap, Trace
 from model.words import by_words, word_groups
 
 SPECIAL = ("shown", "hidden", "renormalised")  # what happens to the columns of <s> and </s>
@@ -25,12 +25,9 @@ def without_special(shown: AttentionMap, *, renormalise: bool) -> AttentionMap:
     """
     kept = [index for index, token in enumerate(shown.columns) if not token.special]
     weights = shown.weights[:, kept]
-    if renormalise:
-        total = weights.sum(axis=1, keepdims=True)
-        weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
     return replace(
         shown,
-        weights=weights,
+        weights=_rescaled(weights) if renormalise else weights,
         scores=shown.scores[:, kept],
         allowed=shown.allowed[:, kept],
         columns=tuple(shown.columns[index] for index in kept),
@@ -50,13 +47,20 @@ def piece_cell(
     return looks[int(down)], looked[int(across)]
 
 
-def entropy_bits(shown: AttentionMap) -> np.ndarray:
-    """(rows,) entropy of each row, in bits."""
-    logs = np.log2(shown.weights, out=np.zeros_like(shown.weights), where=shown.weights > 0)
-    return -(shown.weights * logs).sum(axis=1)
+def entropy_bits(shown: AttentionMap) -> Array:
+    """(rows,) entropy of each row, in bits: of the columns that are there, rescaled to sum to 1."""
+    shares = _rescaled(shown.weights)  # the weights themselves, unless columns are hidden
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return -(shares * logs).sum(axis=1) + 0.0  # or a row without choice would have -0.0
 
 
-def share_on_marks(shown: AttentionMap) -> np.ndarray:
+def _rescaled(weights: Array) -> Array:
+    """Rows that sum to 1; a row of nothing but 0 stays as it is."""
+    total = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def share_on_marks(shown: AttentionMap) -> Array:
     """(rows,) weight on <s>, </s> and punctuation."""
     marks = [token.special or token.is_punctuation for token in shown.columns]
     return shown.weights[:, marks].sum(axis=1)

@@ -55,7 +55,8 @@ with st.container(horizontal=True):
         file_name=f"{kind}-layer{layer}-head{head}-row{row + 1}-column{column + 1}.csv",
         on_click="ignore",
     )
-    whole = st.segmented_control("The whole of", ["queries", "keys", "values", "head_outputs"], key="whole")
+    names = {"queries": "queries", "keys": "keys", "values": "values", "head_outputs": "the head's output"}
+    whole = st.segmented_control("The whole of", list(names), format_func=names.__getitem__, key="whole")
 if whole:
     st.dataframe(tables.vectors(trace, kind, layer, head, whole))
 controls.caveat()

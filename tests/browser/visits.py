@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, WebError, WebSocket
 
+PROBE = re.compile("/[^/]+/_stcore/(health|host-config)$")  # below a page's own address Streamlit first looks in vain
 PATIENCE = 60_000  # milliseconds for anything to happen, on a busy machine
 IDLE = """() => document.querySelector('[data-testid=stApp][data-test-script-state="notRunning"]')
               && !document.querySelector('[data-stale="true"], [data-testid=stSkeleton]')
@@ -45,8 +46,9 @@ class Visit:
             self.strangers.append(socket.url)
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+        url = message.location.get("url", "")
+        if message.type == "error" and not PROBE.search(url):
+            self.errors.append(f"{message.text} ({url})")
 
     def _note(self, error: WebError) -> None:
         self.errors.append(str(error.error))

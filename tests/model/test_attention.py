@@ -27,7 +27,8 @@ def attention(tiny: ModelConfig) -> Attention:
 def looked() -> tuple[Tensor, Tensor, Tensor]:
     """Queries (B, H, T, K), keys and values (B, H, S, K)."""
     generator = torch.Generator().manual_seed(3)
-    return tuple(torch.randn(B, H, n, K, generator=generator) for n in (T, S, S))  # type: ignore[return-value]
+    queries, keys, values = (torch.randn(B, H, n, K, generator=generator) for n in (T, S, S))
+    return queries, keys, values
 
 
 @pytest.fixture
@@ -48,7 +49,8 @@ def weights_of(attention: Attention, looked: tuple[Tensor, Tensor, Tensor], may_
 def test_attend_equals_pytorchs_scaled_dot_product(
     attention: Attention, looked: tuple[Tensor, Tensor, Tensor], may_look: Tensor
 ) -> None:
-    expected = F.scaled_dot_product_attention(*(t.double() for t in looked), attn_mask=may_look)
+    queries, keys, values = (tensor.double() for tensor in looked)
+    expected = F.scaled_dot_product_attention(queries, keys, values, attn_mask=may_look)
     torch.testing.assert_close(attention.attend(*looked, may_look).double(), expected, rtol=1e-5, atol=1e-6)
 
 
@@ -150,7 +152,7 @@ def test_padding_is_invisible_on_both_sides(model: Transformer, batch: Batch) ->
             if "may_look" in name or "positions" in name:
                 continue
             corner = together[name][row : row + 1][tuple(slice(n) for n in tensor.shape)]
-            torch.testing.assert_close(corner, tensor, rtol=0, atol=1e-5, msg=lambda said, name=name: f"{name}: {said}")
+            torch.testing.assert_close(corner, tensor, rtol=0, atol=1e-5)
         for kind, end in (("encoder.layers.3.self", S), ("decoder.layers.2.self", T), ("decoder.layers.1.cross", S)):
             assert not together[f"{kind}_attention.weights_tap"][row, :, :, end:].any()
 

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -28,7 +29,7 @@ def folder(weights: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(weights, tmp_path / "damaged"))
 
 
-def change_tensors(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
+def change_tensors(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> None:
     state = load_file(folder / "model.safetensors")
     change(state)
     save_file(state, folder / "model.safetensors")
@@ -43,7 +44,7 @@ def test_a_saved_model_comes_back_bit_for_bit(
     tokenizer: Tokenizer,
     batch: Batch,
     tmp_path: Path,
-    change: dict[str, str],
+    change: dict[str, Any],
 ) -> None:
     model = build(replace(tiny, **change), seed=5)
     save(tmp_path / "saved", model.config, model.state_dict(), tokenizer)
@@ -114,7 +115,7 @@ NAME = "decoder.layers.2.cross_attention.query.bias"
     ],
 )
 def test_tensors_that_do_not_fit_the_configuration_are_said_by_name(
-    folder: Path, change: Callable[[dict[str, Tensor]], None], said: str
+    folder: Path, change: Callable[[dict[str, Tensor]], object], said: str
 ) -> None:
     change_tensors(folder, change)
     with pytest.raises(CheckpointError, match=said):

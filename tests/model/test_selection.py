@@ -15,9 +15,10 @@ WAYS = [(words, special) for words in (False, True) for special in SPECIAL]
 
 
 @pytest.fixture(scope="module")
-def numbered(trace: Trace) -> Trace:
-    """The trace with a text of its own for each piece, and for each word: none can be taken for another."""
-    return replace(trace, **{name: _numbered(getattr(trace, name)) for name in ("source", "read", "predicted")})
+def numbered(model: Transformer, tokenizer: Tokenizer) -> Trace:
+    """A trace with a text of its own for each piece, and for each word: none can be taken for another."""
+    made = trace_of(model, tokenizer, tokenizer.encode("The man draws trees!"), tokenizer.encode("Haus, oder?"))
+    return replace(made, **{name: _numbered(getattr(made, name)) for name in ("source", "read", "predicted")})
 
 
 def _numbered(tokens: tuple[Token, ...]) -> tuple[Token, ...]:

@@ -161,7 +161,8 @@ class Meeting:
     """An all-reduce between two threads: each brings a tensor and leaves with the sum."""
 
     def __init__(self) -> None:
-        self.barrier, self.brought = threading.Barrier(2), []
+        self.barrier = threading.Barrier(2)
+        self.brought: list[Tensor] = []
 
     def all_reduce(self, tensor: Tensor) -> None:
         self.brought.append(tensor.clone())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from model.transformer import Residual, Transformer, sinusoids
 
 B, S, T, H, K, D, FF, V = 6, 11, 8, 5, 4, 20, 37, 347
 Batch = tuple[Tensor, Tensor]
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "the paper's": {},
     "GELU": {"activation": "gelu"},
     "pre-norm": {"norm": "pre"},
@@ -68,7 +69,7 @@ class Run:
                 x = self.seen[f"{residual}.norm_tap"]
 
 
-@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS.keys())
+@pytest.fixture(scope="module", params=list(KINDS.values()), ids=list(KINDS))
 def run(request: pytest.FixtureRequest, build: Callable[..., Transformer], tiny: ModelConfig, batch: Batch) -> Run:
     model = build(replace(tiny, **request.param))
     seen: dict[str, Tensor] = {}
@@ -126,7 +127,9 @@ def test_the_input_is_embeddings_times_root_d_plus_positions(run: Run) -> None:
     for side, ids in (("encoder", run.source), ("decoder", run.target)):
         inside = f"{side}.input."
         close(run.seen[inside + "embeddings_tap"], run.model.embedding.weight.double()[ids] * D**0.5)
-        positions = run.model.get_submodule(f"{side}.input").positions[: ids.shape[1]]
+        table = run.model.get_submodule(f"{side}.input").positions
+        assert isinstance(table, Tensor)
+        positions = table[: ids.shape[1]]
         assert torch.equal(run.seen[inside + "positions_tap"][0], positions)
         close(run.seen[inside + "sum_tap"], run.seen[inside + "embeddings_tap"].double() + positions)
 
@@ -165,13 +168,13 @@ def test_queries_keys_and_values_are_linear_in_what_the_sublayer_reads(run: Run)
 
 
 def test_feed_forward_is_two_linear_maps_and_the_activation_of_the_configuration(run: Run) -> None:
-    activation = {"relu": F.relu, "gelu": F.gelu}[run.model.config.activation]
+    activations: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
     for side in ("encoder", "decoder"):
         for path, _, read in run.sublayers(side):
             if path.endswith("feed_forward"):
                 hidden, active = run.seen[f"{path}.hidden_tap"], run.seen[f"{path}.active_tap"]
                 close(hidden, run.linear(f"{path}.hidden", read))
-                close(active, activation(hidden.double()))
+                close(active, activations[run.model.config.activation](hidden.double()))
                 close(run.seen[f"{path}_residual.output_tap"], run.linear(f"{path}.output", active))
 
 
@@ -207,44 +210,42 @@ def test_step_by_step_equals_all_at_once(run: Run) -> None:
 
 def test_the_whole_network_equals_pytorchs_layers(run: Run) -> None:
     """nn.TransformerEncoderLayer and DecoderLayer with our weights, in float64."""
-    options = {"dropout": 0.0, "activation": run.model.config.activation, "batch_first": True, "dtype": torch.float64}
-    options["norm_first"] = run.model.config.norm == "pre"
-    source, target = (run.seen[f"{side}.input.sum_tap"].double() for side in ("encoder", "decoder"))
+    config = run.model.config
+    options: dict[str, Any] = {"dropout": 0.0, "activation": config.activation, "norm_first": config.norm == "pre"}
+    options |= {"batch_first": True, "dtype": torch.float64}
+    memory, output = (run.seen[f"{side}.input.sum_tap"].double() for side in ("encoder", "decoder"))
     padding, future = run.source == PAD, torch.ones(T, T, dtype=torch.bool).triu(1)
-    memory, output = source, target
     for ours in run.model.encoder.layers.values():
-        layer = nn.TransformerEncoderLayer(D, H, FF, **options)
-        fill_attention(layer.self_attn, ours.self_attention)
-        fill_feed_forward(layer, ours, ours.self_attention_residual, ours.feed_forward_residual)
-        memory = layer(memory, src_key_padding_mask=padding)
-    memory = run.model.encoder.final_norm.double()(memory)
+        encoder_layer = nn.TransformerEncoderLayer(D, H, FF, **options)
+        encoder_layer.load_state_dict(in_pytorchs_names(ours))
+        memory = encoder_layer(memory, src_key_padding_mask=padding)
+    memory = run.norm("encoder.final_norm", memory) if config.norm == "pre" else memory
     for ours in run.model.decoder.layers.values():
-        layer = nn.TransformerDecoderLayer(D, H, FF, **options)
-        fill_attention(layer.self_attn, ours.self_attention)
-        fill_attention(layer.multihead_attn, ours.cross_attention)
-        residuals = (ours.self_attention_residual, ours.cross_attention_residual, ours.feed_forward_residual)
-        fill_feed_forward(layer, ours, *residuals)
-        output = layer(output, memory, tgt_mask=future, memory_key_padding_mask=padding)
-    output = run.model.decoder.final_norm.double()(output)
-    run.model.float()
-    close(run.seen["encoder.memory_tap"][~padding], memory[~padding].detach())
+        decoder_layer = nn.TransformerDecoderLayer(D, H, FF, **options)
+        decoder_layer.load_state_dict(in_pytorchs_names(ours))
+        output = decoder_layer(output, memory, tgt_mask=future, memory_key_padding_mask=padding)
+    output = run.norm("decoder.final_norm", output) if config.norm == "pre" else output
     real = run.target != PAD
+    close(run.seen["encoder.memory_tap"][~padding], memory[~padding].detach())
     close(run.seen["decoder.output_tap"][real], output[real].detach())
 
 
-def fill_attention(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
-    three = [ours.get_submodule(name) for name in ("query", "key", "value")]
-    with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([linear.weight for linear in three]))
-        theirs.in_proj_bias.copy_(torch.cat([linear.bias for linear in three]))
-        theirs.out_proj.load_state_dict(ours.get_submodule("output").state_dict())
-
-
-def fill_feed_forward(theirs: nn.Module, ours: nn.Module, *residuals: nn.Module) -> None:
-    theirs.get_submodule("linear1").load_state_dict(ours.get_submodule("feed_forward.hidden").state_dict())
-    theirs.get_submodule("linear2").load_state_dict(ours.get_submodule("feed_forward.output").state_dict())
-    for number, residual in enumerate(residuals, start=1):
-        theirs.get_submodule(f"norm{number}").load_state_dict(residual.get_submodule("norm").state_dict())
+def in_pytorchs_names(ours: nn.Module) -> dict[str, Tensor]:
+    """The weights of one of our layers under the names that PyTorch's layer gives them."""
+    state, theirs = ours.state_dict(), {}
+    norms = [name for name in state if name.endswith("norm.weight")]  # in the order of the sub-layers
+    for end in ("weight", "bias"):
+        for name, path in (("self_attn", "self_attention"), ("multihead_attn", "cross_attention")):
+            if f"{path}.query.{end}" in state:
+                three = [state[f"{path}.{part}.{end}"] for part in ("query", "key", "value")]
+                theirs[f"{name}.in_proj_{end}"] = torch.cat(three)
+                theirs[f"{name}.out_proj.{end}"] = state[f"{path}.output.{end}"]
+        theirs[f"linear1.{end}"], theirs[f"linear2.{end}"] = (
+            state[f"feed_forward.{part}.{end}"] for part in ("hidden", "output")
+        )
+        for number, norm in enumerate(norms, start=1):
+            theirs[f"norm{number}.{end}"] = state[norm.removesuffix("weight") + end]
+    return theirs
 
 
 def test_positions_are_the_formula_of_the_paper() -> None:

@@ -86,7 +86,9 @@ def test_a_masked_score_is_the_mean_of_the_allowed_cells_only() -> None:
     weights = staircase / staircase.sum(axis=1, keepdims=True)
     scores = np.where(staircase, np.arange(16.0).reshape(4, 4), 1e9)
     merged = by_words(AttentionMap("masked", 1, 1, weights, scores, staircase, READ, READ, PREDICTED))
-    np.testing.assert_allclose(merged.scores, [[0, 0, 0], [6, (5 + 9 + 10) / 3, 0], [12, 13.5, 15]], atol=1e-6)
+    np.testing.assert_allclose(
+        merged.scores, [[0.0, 0.0, 0.0], [6.0, (5 + 9 + 10) / 3, 0.0], [12.0, 13.5, 15.0]], atol=1e-6
+    )
     assert merged.allowed.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
 
 

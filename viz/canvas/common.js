@@ -178,12 +178,18 @@ function drawStaircase(context, theme, open, [T, S], { x, y, cell }) {
   context.stroke(edge);
 }
 
+// The marked label always; another only if it is its turn and leaves the marked one room.
+function labelled(index, every, marked) {
+  if (index === marked) return true;
+  return index % every === 0 && (marked === null || Math.abs(index - marked) >= every);
+}
+
 function drawColumnLabels(context, theme, labels, { x, y, cell }, { marked, room }) {
   const every = stride(labels.length, cell, 12);
   context.font = `${cell >= 17 ? 13 : 11}px ${CODE}`;
   context.textAlign = "left";
   labels.forEach((label, column) => {
-    if (column % every && column !== marked) return;
+    if (!labelled(column, every, marked)) return;
     context.save();
     context.translate(x + (column + 0.5) * cell + 3, y - 6);
     context.rotate(-0.9);
@@ -198,7 +204,7 @@ function drawRowLabels(context, theme, labels, { x, y, cell }, { marked, room })
   context.font = `${cell >= 17 ? 13 : 11}px ${CODE}`;
   context.textAlign = "right";
   labels.forEach((label, row) => {
-    if (row % every && row !== marked) return;
+    if (!labelled(row, every, marked)) return;
     context.fillStyle = row === marked ? theme.ink : theme.soft;
     context.fillText(fitted(context, label, room), x - 8, y + (row + 0.5) * cell + 4);
   });
@@ -316,10 +322,14 @@ function onWidth(host, draw) {
   return () => watcher.disconnect();
 }
 
-// Pages that may be redrawn at any time keep one root element in the component.
+// Pages that may be redrawn at any time keep one root element in the component. What had the focus is made anew; its
+// successor gets the focus, or Escape after a click, and every second press of an arrow key, would go nowhere.
 function freshRoot(parentElement, theme) {
   let root = parentElement.querySelector(".headlight");
   if (!root) parentElement.append((root = element("div", { class: "headlight" })));
+  const reachable = () => Array.from(root.querySelectorAll("canvas, button, input"));
+  const focused = reachable().indexOf(root.getRootNode().activeElement);
+  if (focused >= 0) queueMicrotask(() => reachable()[focused]?.focus({ preventScroll: true }));
   for (const [name, value] of Object.entries(theme)) {
     if (typeof value === "string") root.style.setProperty(`--${name}`, value);
   }

@@ -143,7 +143,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const every = stride(T, cell, 12);
     for (let row = 0; row < T; row++) {
       const current = row === step - 1;
-      if ((row % every || Math.abs(row - step + 1) < every) && !current) continue;
+      if (!labelled(row, every, step - 1)) continue;
       context.font = `${current ? "600 " : ""}${cell >= 17 ? 13 : 11}px ${CODE}`;
       context.fillStyle = current ? theme.ink : theme.soft;
       const y = top + (row + 0.5) * cell + 4;
