@@ -35,6 +35,10 @@ class Prepared:
     text: str  # what those ids say
     left_out: str  # what came after them; empty unless the text was cut
 
+    def cut_note(self) -> str:
+        """For a shell: what was cut."""
+        return f"note: cut to {len(self.ids)} pieces; left out: “{self.left_out[:60]}…”"
+
 
 def prepare(tokenizer: Tokenizer, text: str, *, what: str = "sentence") -> Prepared:
     """Encode a text, cut to MAX_PIECES pieces. Raises InputError if nothing readable is in it."""
@@ -117,6 +121,10 @@ def _capture(options: argparse.Namespace) -> None:
     if not options.out.absolute().parent.is_dir():
         raise InputError(f"the folder {options.out.absolute().parent} does not exist; create it first")
     model, tokenizer = checkpoint.load(options.weights)
+    for text in filter(None, (options.sentence, options.target)):
+        prepared = prepare(tokenizer, text)
+        if prepared.left_out:
+            print(prepared.cut_note(), file=sys.stderr)
     trace = capture(model, tokenizer, options.sentence, target=options.target)
     save(trace, options.out)
     print(f"{options.out}: {len(trace.tensors)} tensors of “{trace.source_text}” → “{trace.target_text}”")

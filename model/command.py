@@ -1,7 +1,6 @@
 """What every command line of ours has in common: --weights, clear errors, exit status 2."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,8 +33,8 @@ def run(
     try:
         body(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output has left, as `head` does; nothing more can be written there
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
+        return 0
     except (*SAID_PLAINLY, InputError) as error:
         print(f"error: {_sentence(error)}", file=sys.stderr)
         return 2

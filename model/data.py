@@ -51,7 +51,7 @@ def read_pairs(path: Path, *, limit: int | None = None) -> list[Pair]:
 
 
 def _opened(path: Path) -> TextIO:
-    return lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8")
+    return lzma.open(path, "rt", encoding="utf-8-sig") if path.suffix == ".xz" else path.open(encoding="utf-8-sig")
 
 
 def _pair(path: Path, number: int, columns: list[str]) -> Pair:
@@ -76,14 +76,14 @@ def thin(pairs: Sequence[Pair], *, versions: int, words: int) -> list[Pair]:
     return kept
 
 
-# Given names that are written alike in English and German. Half of all everyday pairs are about the same two
-# people; with other names in their place, on both sides alike, the model learns to copy a name.
+# Given names that are written alike in English and German, and take a plain s in the genitive. Half of all everyday
+# pairs are about the same two people; with other names in their place, on both sides alike, the model learns to copy.
 FREQUENT_NAMES = {"Tom": "m", "Mary": "f", "Maria": "f"}
 OTHER_NAMES = {
-    "m": "Adam Ali Ben Daniel David Emil Felix Finn Hassan Ivan Jan Jonas Karl Leo Luis Max Nico Omar Oscar Paul "
-    "Peter Robert Samuel Simon Stefan Tim Viktor Walter Yusuf Martin Bob John Bill George Ken".split(),
-    "f": "Amina Anna Berta Carla Clara Diana Ella Emma Eva Fatima Greta Hanna Ida Julia Kim Laura Lea Lena Lisa Mia "
-    "Nina Nora Olga Paula Rosa Sara Sofia Tina Vera Yara Alice Linda Emily Jane Kate".split(),
+    "m": "Adam Ali Ben Daniel David Emil Finn Hassan Ivan Jan Karl Leo Nico Omar Oscar Paul Peter Robert "
+    "Samuel Simon Stefan Tim Viktor Walter Yusuf Martin Bob John Bill George Ken".split(),
+    "f": "Amina Anna Berta Carla Clara Diana Ella Emma Eva Fatima Greta Hanna Ida Julia Kim Laura Lea Lena "
+    "Lisa Mia Nina Nora Olga Paula Rosa Sara Sofia Tina Vera Yara Alice Linda Emily Jane Kate".split(),
 }
 _NAME = re.compile(r"\b(Tom|Mary|Maria)(s?)\b")
 

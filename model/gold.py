@@ -49,7 +49,11 @@ def encode_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> tuple[list[int
 
     A piece that spans two tokens belongs to both; a token that leaves nothing after normalisation has no piece.
     """
-    text, spans = rejoin([tokenizer.normalise(token) for token in tokens])
+    return encode_spans(tokenizer, *rejoin([tokenizer.normalise(token) for token in tokens]))
+
+
+def encode_spans(tokenizer: Tokenizer, text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
+    """Ids of a normalised text, and the pieces that stand in each span of its characters."""
     ids = tokenizer.encode(text)
     places = piece_spans(tokenizer, ids)
     groups = [
@@ -60,10 +64,16 @@ def encode_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> tuple[list[int
 
 def rejoin(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
     """The sentence as it is written, and from where to where (in characters) each token stands in it."""
+    before = ["", *tokens]
+    glued = [token in NO_SPACE_BEFORE or before[index] in NO_SPACE_AFTER for index, token in enumerate(tokens)]
+    return join(tokens, glued)
+
+
+def join(tokens: Sequence[str], glued: Sequence[bool]) -> tuple[str, list[tuple[int, int]]]:
+    """Tokens as one text, with a space before each that is not glued to the one before it; and where each stands."""
     text, spans = "", []
-    for index, token in enumerate(tokens):
-        glued = token in NO_SPACE_BEFORE or (index > 0 and tokens[index - 1] in NO_SPACE_AFTER)
-        if text and not glued and token:
+    for token, follows_at_once in zip(tokens, glued, strict=True):
+        if text and token and not follows_at_once:
             text += " "
         spans.append((len(text), len(text) + len(token)))
         text += token

@@ -1,33 +1,179 @@
-"""Numbers about heads of one sentence: which to open first, and who links a row to a column most."""
+"""What each head does over a corpus: numbers that tell positional, syntactic and alignment heads apart.
 
-from collections.abc import Sequence
+python -m model.heads pairs.tsv --json --syntax trees.conllu --align gold.tsv
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 
-from model.trace import Array, AttentionMap, Token, Trace
-from model.words import by_words
+from model import align, checkpoint, command, data, syntax
+from model.capture import trace_of
+from model.command import at_least
+from model.config import MAX_PIECES
+from model.gold import read_gold
+from model.tokenizer import Tokenizer
+from model.trace import KINDS, Array, Trace
+from model.transformer import Transformer
+
+SEED = 1  # of the untrained model and of the shuffling
+SUMS = (
+    "rows",
+    "wide_rows",
+    "entropy",
+    "ratio",
+    "distance",
+    "previous",
+    "same",
+    "next",
+    "confidence",
+    "special",
+    "marks",
+)
 
 
-def most_telling(weights: Array, rows: Sequence[Token], columns: Sequence[Token], *, square: bool) -> tuple[int, int]:
-    """The head with the largest weight off special tokens and, in a square map, off the diagonal.
+@dataclass
+class Counts:
+    """Sums over all rows of a corpus for the heads of one kind; each (L, H)."""
 
-    weights (L, H, T, S) -> (layer, head), counted from 1; (1, 1) if no cell is left
-    """
-    L, H, T, S = weights.shape
-    counts = np.outer([not token.special for token in rows], [not token.special for token in columns])
-    if square:
-        counts &= ~np.eye(T, S, dtype=bool)
-    layer, head = np.unravel_index(int(np.where(counts, weights, 0.0).max(axis=(2, 3)).argmax()), (L, H))
-    return int(layer) + 1, int(head) + 1
+    sums: dict[str, Array] = field(default_factory=dict)
+
+    def add(self, trace: Trace, kind: str, weights: Array) -> None:
+        """weights (L, H, T, S), those of the trace or a baseline's with the same labels."""
+        rows, columns, _ = trace.labels(kind)
+        allowed = trace.attention(kind, 1, "may_look")[0]
+        possible = np.broadcast_to(allowed, (len(rows), len(columns))).sum(axis=-1)
+        special = np.array([token.special for token in columns])
+        marks = np.array([token.is_punctuation for token in columns])
+        logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+        entropy = -(weights * logs).sum(axis=-1)  # (L, H, T)
+        wide = possible > 1  # a row with one column to look at has no choice, so it says nothing about entropy
+        ratio = entropy[..., wide] / np.log2(possible[wide])
+        best = weights.argmax(axis=-1)
+        offset = np.arange(len(columns))[None, :] - np.arange(len(rows))[:, None]
+        found = {
+            "rows": np.full(entropy.shape[:2], float(len(rows))),
+            "wide_rows": np.full(entropy.shape[:2], float(wide.sum())),
+            "entropy": entropy.sum(axis=-1),
+            "ratio": ratio.sum(axis=-1),
+            "distance": (weights * np.abs(offset)).sum(axis=(-2, -1)),
+            "previous": (best - np.arange(len(rows)) == -1).sum(axis=-1),
+            "same": (best - np.arange(len(rows)) == 0).sum(axis=-1),
+            "next": (best - np.arange(len(rows)) == 1).sum(axis=-1),
+            "confidence": np.where(special, 0.0, weights).max(axis=-1).sum(axis=-1),
+            "special": weights[..., special].sum(axis=(-2, -1)),
+            "marks": weights[..., marks].sum(axis=(-2, -1)),
+        }
+        self.sums = {name: self.sums.get(name, 0.0) + found[name] for name in SUMS}
+
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        """One dict a head: means over rows. Distances and offsets only where rows and columns are the same tokens."""
+        per_row = {name: total / self.sums["rows"] for name, total in self.sums.items()}
+        ratio = self.sums["ratio"] / self.sums["wide_rows"]
+        layers, heads = ratio.shape
+        found = []
+        for layer in range(layers):
+            for head in range(heads):
+                row: dict[str, Any] = {"kind": kind, "layer": layer + 1, "head": head + 1}
+                row["entropy_bits"] = round(float(per_row["entropy"][layer, head]), 4)
+                row["entropy_of_uniform"] = round(float(ratio[layer, head]), 4)
+                for name in ("distance", "previous", "same", "next"):
+                    row[name] = None if kind == "cross" else round(float(per_row[name][layer, head]), 4)
+                for name in ("confidence", "special", "marks"):
+                    row[name] = round(float(per_row[name][layer, head]), 4)
+                found.append(row)
+        return found
 
 
-def ranked(maps: Sequence[AttentionMap], row: int, column: int) -> list[int]:
-    """Indices of the heads by their weight from `row` to `column` (from 0), largest first."""
-    return sorted(range(len(maps)), key=lambda index: -float(maps[index].weights[row, column]))
+def traces(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pair]) -> Iterable[Trace]:
+    """Teacher-forced passes over the pairs; those beyond the model's limit are left out."""
+    for pair in pairs:
+        source, target = tokenizer.encode(pair.source), tokenizer.encode(pair.target)
+        if source and target and max(len(source), len(target)) <= MAX_PIECES:
+            yield trace_of(model, tokenizer, source, target)
 
 
-def all_maps(trace: Trace, kind: str, *, words: bool) -> list[AttentionMap]:
-    """All heads of one kind, layer by layer; over words instead of pieces if asked."""
-    layers, heads = range(1, trace.layers(kind) + 1), range(1, trace.heads(kind) + 1)
-    maps = [trace.map(kind, layer, head) for layer in layers for head in heads]
-    return [by_words(m) for m in maps] if words else maps
+def statistics(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pair]) -> dict[str, list[dict[str, Any]]]:
+    """`heads`: every head's numbers; `shuffled`: the same with each map's rows in random order, where that differs."""
+    rng = np.random.default_rng(SEED)
+    counts, shuffled = ({kind: Counts() for kind in KINDS} for _ in range(2))
+    for trace in traces(model, tokenizer, pairs):
+        for kind in KINDS:
+            weights = trace.weights(kind).astype(np.float64)
+            counts[kind].add(trace, kind, weights)
+            shuffled[kind].add(trace, kind, weights[..., rng.permutation(weights.shape[-2]), :])
+    return {
+        "heads": [row for kind in KINDS for row in counts[kind].rows(kind)],
+        "shuffled": [row for kind in KINDS for row in shuffled[kind].rows(kind)],
+    }
+
+
+def untrained(model: Transformer) -> Transformer:
+    """A model of the same shape before its first step."""
+    torch.manual_seed(SEED)
+    return Transformer(model.config).eval().requires_grad_(False)
+
+
+def relations(model: Transformer, tokenizer: Tokenizer, trees: Sequence[syntax.Tree]) -> syntax.RelationCounts:
+    """How often each encoder head is right about each dependency."""
+    counts = syntax.RelationCounts()
+    for tree in trees:
+        encoded = syntax.encode_tree(tokenizer, tree)
+        if encoded is not None:
+            ids, groups = encoded
+            counts.add(trace_of(model, tokenizer, ids, ()).weights("encoder"), groups, tree)
+    return counts
+
+
+def _described(model: Transformer, tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = statistics(model, tokenizer, data.read_pairs(options.file, limit=options.limit))
+    if options.syntax:
+        counts = relations(model, tokenizer, syntax.read_trees(options.syntax))
+        for row in found["heads"]:
+            row["relation"] = counts.best(row["layer"], row["head"]) if row["kind"] == "encoder" else None
+    if options.align:
+        rates = align.error_rates(model, tokenizer, read_gold(options.align))
+        for row in found["heads"]:
+            if row["kind"] == "cross":
+                here = {r: rate for r, rate in rates.items() if (r.layer, r.head) == (row["layer"], row["head"])}
+                row["aer"] = {f"{r.by}, rows {r.rows}": round(rate, 2) for r, rate in here.items()}
+    return found
+
+
+def heads(options: argparse.Namespace) -> None:
+    model, tokenizer = checkpoint.load(options.weights)
+    found = _described(model, tokenizer, options)
+    found["untrained"] = _described(untrained(model), tokenizer, options)["heads"]
+    n = len(data.read_pairs(options.file, limit=options.limit))
+    if options.json:
+        print(json.dumps({"n": n, **found}))
+        return
+    print("kind    layer head  entropy  /uniform  distance    -1     0    +1  confidence  special  marks")
+    for row in found["heads"]:
+        position = [row[name] for name in ("distance", "previous", "same", "next")]
+        shown = ["     –" if value is None else f"{value:6.2f}" for value in position]
+        print(
+            f"{row['kind']:8}{row['layer']:>5}{row['head']:>5}{row['entropy_bits']:9.2f}{row['entropy_of_uniform']:10.2f}"
+            f"    {' '.join(shown)}{row['confidence']:12.2f}{row['special']:9.2f}{row['marks']:7.2f}"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = command.parser("heads", "Numbers about every head over a corpus of source<TAB>target lines.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--json", action="store_true", help="one object: n, heads, shuffled, untrained")
+    parser.add_argument("--limit", type=at_least(1), help="only the first N lines")
+    parser.add_argument("--syntax", type=Path, help="CoNLL-U trees, for the best dependency of each encoder head")
+    parser.add_argument("--align", type=Path, help="word alignments, for the error rate of each cross head")
+    return command.run(heads, parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -44,6 +44,11 @@ class Row:
     moved_norms: Array  # (S,) length of weight times f(x)
 
     @property
+    def largest(self) -> float:
+        """The largest score that may be looked at; it is taken off before the exponential."""
+        return float(self.scores[self.allowed].max())
+
+    @property
     def total(self) -> float:
         """What the exponentials are divided by."""
         return float(self.exponentials.sum())

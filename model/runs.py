@@ -62,6 +62,12 @@ def save_step(
         shutil.rmtree(old)
 
 
+def sweep(run: Path) -> None:
+    """Remove what killed runs left half-written."""
+    for part in run.glob(".*.part"):
+        shutil.rmtree(part, ignore_errors=True)
+
+
 def steps(run: Path) -> list[Path]:
     """The saved steps of a run, oldest first."""
     return sorted(path for path in run.glob("step-*") if path.is_dir())

@@ -1,122 +1,31 @@
 """Train a Transformer on files of sentence pairs; start it again after a kill and it goes on from the last save.
 
 python -m model.train --run runs/en-de --train a.tsv.xz b.tsv --dev dev.tsv
-torchrun --nproc_per_node=2 -m model.train …       each process takes its share of every batch
+torchrun --nproc_per_node=2 -m model.train --folder runs/en-de …       each process takes its share of every batch
 """
 
 import argparse
 import os
-import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
-from torch import Tensor
 
 from model import checkpoint, command, data, runs
 from model.command import at_least
-from model.config import MAX_PIECES, PAD, PRESETS, ModelConfig
+from model.config import MAX_PIECES, PAD, PRESETS
 from model.data import Augmentation, Encoded, Pair
 from model.evaluate import bleu_of, translate_all
 from model.runs import Progress
 from model.schedule import Schedule
 from model.tokenizer import Tokenizer, train_tokenizer
+from model.trainer import DivergedError, Recipe, Share, Trainer, token_loss
 from model.transformer import Transformer
-
-LARGEST_GRADIENT = 1.0  # norm; a longer gradient is shortened to it
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What happens at each step, apart from the data."""
-
-    schedule: Schedule
-    positions: int  # in one batch, both sides and padding counted
-    dropout: float = 0.1
-    smoothing: float = 0.1  # label smoothing (Vaswani et al. 2017, 5.4)
-    seed: int = 1
-    precision: str = "float32"  # or "bfloat16": matrix products only, weights stay float32
-    augmentation: Augmentation = Augmentation()
-
-
-@dataclass(frozen=True)
-class Share:
-    """Which part of each batch this process takes."""
-
-    rank: int = 0
-    world: int = 1
-
-    @classmethod
-    def from_environment(cls) -> "Share":
-        """Join the other processes if torchrun started this one."""
-        if "RANK" not in os.environ:
-            return cls()
-        dist.init_process_group("gloo")
-        return cls(dist.get_rank(), dist.get_world_size())
-
-
-class Trainer:
-    """A model, its optimizer, and the step that improves it."""
-
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, recipe: Recipe, share: Share = Share()) -> None:
-        self.model, self.tokenizer, self.recipe, self.share = model, tokenizer, recipe, share
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
-
-    def step(self, batch: Sequence[Encoded], number: int) -> float:
-        """Take optimizer step `number` (from 1) on a batch of the whole world. returns the loss, nats a token."""
-        _seed(self.recipe.seed, number, self.share.rank)
-        rate = self.recipe.schedule.rate(number)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.zero_grad()
-        total = sum(len(target) + 1 for _, target in batch)
-        loss = self._backward(batch[self.share.rank :: self.share.world], total)
-        if self.share.world > 1:
-            loss = self._sum_over_processes(loss)
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
-        self.optimizer.step()
-        return float(loss)
-
-    def _backward(self, part: Sequence[Encoded], total: int) -> Tensor:
-        if not part:
-            for parameter in self.model.parameters():
-                parameter.grad = torch.zeros_like(parameter)
-            return torch.zeros(())
-        source, read, predicted = data.tensors(part)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.precision == "bfloat16"):
-            logits = self.model(source, read)  # (B, T, V)
-        loss = token_loss(logits, predicted, smoothing=self.recipe.smoothing) / total
-        loss.backward()
-        return loss.detach()
-
-    def _sum_over_processes(self, loss: Tensor) -> Tensor:
-        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
-        flat = torch.cat([loss[None], *[g.flatten() for g in gradients]])
-        dist.all_reduce(flat)
-        offset = 1
-        for gradient in gradients:
-            gradient.copy_(flat[offset : offset + gradient.numel()].view_as(gradient))
-            offset += gradient.numel()
-        return flat[0]
-
-
-def token_loss(logits: Tensor, predicted: Tensor, *, smoothing: float) -> Tensor:
-    """Summed cross-entropy in nats. logits (B, T, V), predicted ids (B, T), where <pad> does not count."""
-    return F.cross_entropy(
-        logits.flatten(0, 1).float(), predicted.flatten(), ignore_index=PAD, label_smoothing=smoothing, reduction="sum"
-    )
-
-
-def _seed(seed: int, step: int, rank: int) -> None:
-    """Everything random in a step depends on (seed, step, rank) only, so that a resumed run repeats it."""
-    mixed = (seed * 1_000_003 + step) * 1_009 + rank
-    torch.manual_seed(mixed)
-    random.seed(mixed)
 
 
 def batches_from(
@@ -126,6 +35,8 @@ def batches_from(
     while True:
         examples = data.epoch_examples(pairs, tokenizer, recipe.augmentation, seed=recipe.seed, epoch=epoch)
         grouped = data.batches(examples, positions=recipe.positions, seed=recipe.seed, epoch=epoch)
+        if not grouped:
+            raise command.InputError("none of the pairs leaves any piece on both sides; there is nothing to train on")
         for index in range(batch, len(grouped)):
             yield epoch, index + 1, grouped[index]
         epoch, batch = epoch + 1, 0
@@ -167,6 +78,8 @@ def fit(trainer: Trainer, pairs: Sequence[Pair], watch: Watch) -> None:
         _say(trainer, f"going on from {saved[-1]}")
     elif trainer.share.rank == 0:
         runs.save_snapshot(watch.run, trainer.model, trainer.tokenizer, 0)
+    if trainer.share.rank == 0:
+        runs.sweep(watch.run)
     trainer.model.train()
     losses, began, spent = [], time.monotonic(), progress.history[-1]["seconds"] if progress.history else 0.0
     stream = batches_from(pairs, trainer.tokenizer, trainer.recipe, progress.epoch, progress.batch)
@@ -187,6 +100,7 @@ def fit(trainer: Trainer, pairs: Sequence[Pair], watch: Watch) -> None:
             row = _measured(trainer, watch, progress, losses, spent + time.monotonic() - began)
             progress = replace(progress, history=(*progress.history, row))
             runs.save_step(watch.run, trainer.model, trainer.tokenizer, trainer.optimizer, progress)
+        if step % watch.save_every == 0:
             losses = []
 
 
@@ -216,7 +130,9 @@ def _say(trainer: Trainer, line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = command.parser("train", "Train a Transformer; go on from the last save if there is one.", weights=False)
-    parser.add_argument("--run", type=Path, required=True, help="folder of this run; its parent must exist")
+    # torchrun cannot hand --run on: it takes it for a beginning of its own --run-path.
+    names = ("--run", "--folder")
+    parser.add_argument(*names, type=Path, required=True, help="folder of this run; its parent must exist")
     parser.add_argument("--train", type=Path, nargs="+", required=True, help="files of source<TAB>target lines, or .xz")
     parser.add_argument("--dev", type=Path, help="pairs to measure loss and BLEU on at each save")
     parser.add_argument("--dev-limit", type=at_least(1), default=500, help="use the first N pairs of it")
@@ -246,12 +162,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _config(options: argparse.Namespace) -> ModelConfig:
+def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the configuration that the command line names."""
     names = ("vocab_size", "d_model", "n_heads", "d_ff", "encoder_layers", "decoder_layers", "norm", "activation")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    if options.positions_kind:
-        given["positions"] = options.positions_kind
-    return replace(PRESETS[options.preset], **given)
+    return given | ({"positions": options.positions_kind} if options.positions_kind else {})
 
 
 def _start(options: argparse.Namespace, pairs: Sequence[Pair]) -> tuple[Transformer, Tokenizer]:
@@ -260,10 +175,14 @@ def _start(options: argparse.Namespace, pairs: Sequence[Pair]) -> tuple[Transfor
     folder = saved[-1] if saved else options.init
     if folder is not None:
         loaded, tokenizer = checkpoint.load(folder)
+        for name, value in _asked_for(options).items():
+            if getattr(loaded.config, name) != value:
+                found = f"{folder} has {name}={getattr(loaded.config, name)}"
+                raise command.InputError(f"{found}, asked for is {value}; leave that out, or take another --run")
         model = Transformer(loaded.config, dropout=options.dropout)
         model.load_state_dict(loaded.state_dict())
         return model, tokenizer
-    config = _config(options)
+    config = replace(PRESETS[options.preset], **_asked_for(options))
     sentences = (text for pair in pairs for text in (pair.source, pair.target))
     tokenizer = train_tokenizer(sentences, vocab_size=config.vocab_size)
     torch.manual_seed(options.seed)
@@ -296,7 +215,10 @@ def train(options: argparse.Namespace) -> None:
     _say(trainer, f"{len(pairs)} of {len(everything)} pairs, {parameters / 1e6:.2f} M parameters, {model.config}")
     if share.rank == 0:
         (options.run / "pid").write_text(f"{os.getpid()}\n")
-    fit(trainer, pairs, Watch(options.run, options.steps, options.save_every, dev))
+    try:
+        fit(trainer, pairs, Watch(options.run, options.steps, options.save_every, dev))
+    except DivergedError as error:
+        raise command.InputError(str(error)) from error
     if share.world > 1:
         dist.destroy_process_group()
 

@@ -29,7 +29,7 @@ class Input(nn.Module):
     def __init__(self, config: ModelConfig, dropout: float) -> None:
         super().__init__()
         if config.positions == "learned":
-            self.positions = nn.Parameter(torch.randn(MAX_POSITIONS, config.d_model) * 0.02)
+            self.positions = nn.Parameter(torch.empty(MAX_POSITIONS, config.d_model))
         else:
             self.register_buffer("positions", sinusoids(MAX_POSITIONS, config.d_model), persistent=False)
         self.dropout = nn.Dropout(dropout)

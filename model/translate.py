@@ -30,7 +30,7 @@ def translate(options: argparse.Namespace) -> None:
     source = prepare(tokenizer, options.sentence)
     found = translate_ids(model, source, decoding)
     if source.left_out:
-        print(f"note: cut to {len(source.ids)} pieces; left out: “{source.left_out[:60]}…”", file=sys.stderr)
+        print(source.cut_note(), file=sys.stderr)
     target = tokenizer.decode(found.ids)
     if not options.json:
         print(target)

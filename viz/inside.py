@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from model.inside import Cell, Unscaled
+from model.inside import Cell, Unscaled, without_scaling
 from model.trace import AttentionMap
 from viz.payload import pack, texts
 from viz.theme import Theme, for_canvas
@@ -12,6 +12,7 @@ from viz.theme import Theme, for_canvas
 def payload(cell: Cell, shown: AttentionMap, row: int, *, theme: Theme) -> bytes:
     """The arithmetic of one cell for canvas/inside.js. row counts from 0."""
     looks, looked = shown.rows[row].text, shown.columns[cell.column].text
+    length = digits(float(np.linalg.norm(cell.output)))
     numbers = {
         "query": cell.query,
         "key": cell.key,
@@ -40,9 +41,8 @@ def payload(cell: Cell, shown: AttentionMap, row: int, *, theme: Theme) -> bytes
             "columns": ["looked at", "score", "exp", "weight α", "", "‖α f(x)‖", ""],
             "heads": "All heads side by side, through Wᴼ",
             "sum": (
-                f"Length of what each head adds. Their sum and bᴼ are the sub-layer's output, of length "
-                f"{np.linalg.norm(cell.output):.3f}; the lengths do not add up, since the heads point in different "
-                "directions."
+                f"Length of what each head adds. Their sum and bᴼ are the sub-layer's output, of length {length}; "
+                "the lengths do not add up, since the heads point in different directions."
             ),
         },
     }
@@ -54,14 +54,13 @@ def chain(cell: Cell) -> list[tuple[str, str, str]]:
     """The links from the sum of products to the weight: what is done, the number, and in words."""
     row, at = cell.row, cell.column
     score, allowed = float(row.scores[at]), bool(row.allowed[at])
-    largest = float(row.scores[row.allowed].max())
     return [
         ("Σ q·k", signed(cell.dot), f"sum of {cell.width} products"),
         (f"÷ √{cell.width}", signed(score), "scaled score"),
         ("+ mask", signed(score) if allowed else "−∞", "may look" if allowed else "may not look"),
-        ("exp", f"{row.exponentials[at]:.3f}", f"of the score less the row's largest, {signed(largest)}"),
-        ("÷ Σ exp", f"{row.weights[at]:.3f}", f"the row's exponentials sum to {row.total:.3f}"),
-        ("α ‖f(x)‖", f"{row.moved_norms[at]:.3f}", f"moved; ‖f(x)‖ alone is {row.norms[at]:.3f}"),
+        ("exp", digits(row.exponentials[at]), f"of the score less the row's largest, {signed(row.largest)}"),
+        ("÷ Σ exp", digits(row.weights[at]), f"the row's exponentials sum to {digits(row.total)}"),
+        ("α ‖f(x)‖", digits(row.moved_norms[at]), f"moved; ‖f(x)‖ alone is {digits(row.norms[at])}"),
     ]
 
 
@@ -97,10 +96,26 @@ def csv(cell: Cell, shown: AttentionMap, row: int) -> str:
         where = f"column {number} {line.pop('looked at')}"
         lines += [(str(what), where, float(value)) for what, value in line.items()]
     lines += [("norm of head", f"head {n}", float(norm)) for n, norm in enumerate(cell.head_norms, start=1)]
-    lines.append(("norm of output", "all heads", float(np.linalg.norm(cell.output))))
+    lines += _whole(cell)
     made = pd.DataFrame(lines, columns=["what", "where", "value"])
     made.insert(0, "cell", f"{shown.kind} layer {shown.layer} head {shown.head} row {row + 1} column {cell.column + 1}")
     return str(made.to_csv(index=False))
+
+
+def _whole(cell: Cell) -> list[tuple[str, str, float]]:
+    """What the page says of the row and of the sub-layer as a whole."""
+    told = without_scaling(cell.row, cell.width)
+    divided, left_out = f"divided by √{cell.width}", f"√{cell.width} left out"
+    return [
+        ("sum of products", "all dimensions", cell.dot),
+        ("largest score", "allowed columns", cell.row.largest),
+        ("sum of exp", "all columns", cell.row.total),
+        ("norm of output", "all heads", float(np.linalg.norm(cell.output))),
+        ("entropy in bits", divided, told.entropy),
+        ("entropy in bits", left_out, told.entropy_unscaled),
+        ("norm of gradient", divided, told.gradient),
+        ("norm of gradient", left_out, told.gradient_unscaled),
+    ]
 
 
 def scaling(found: Unscaled, width: int) -> pd.DataFrame:
@@ -114,6 +129,14 @@ def scaling(found: Unscaled, width: int) -> pd.DataFrame:
     )
 
 
+def digits(value: float) -> str:
+    """Three digits after the point, fewer of a large number; a small one is not called 0. As in canvas/inside.js."""
+    size = abs(value)
+    if 0 < size < 0.0005:
+        return f"{value:.1e}".replace("e-0", "e-")
+    return f"{value:.{3 if size < 10 else 2 if size < 100 else 1}f}"
+
+
 def signed(value: float) -> str:
-    """Three digits after the point, with a real minus sign."""
-    return f"{value:.3f}".replace("-", "−")
+    """The digits, with a real minus sign."""
+    return digits(value).replace("-", "−")

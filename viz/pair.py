@@ -61,7 +61,7 @@ def payload(
             header[name]["sentence"] = stage.sentence
         arrays[f"{name}_shown"] = stage.values.astype(np.float32)
         arrays[f"{name}_open"] = stage.allowed.astype(np.uint8)
-    T, S = len(pair.cross.rows), len(pair.cross.columns)
+    T, S = len(pair.cross.rows), len(pair.encoder.rows)  # all keys, also those whose columns are hidden
     header["masked"]["title"] = f"masked: Q, K, V from the decoder, {T} × {width} each"
     header["cross"]["title"] = f"cross: Q from the decoder, {T} × {width}; K, V from the encoder, {S} × {width}"
     header["next"] = answers(pair.masked) if lifted else []

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model.heads import all_maps, most_telling, ranked
+from model.ranking import all_maps, most_telling, ranked
 from pages.parts import address, controls, doors, mount
 from viz import captions, heatmap, payload, phrases, tables
 

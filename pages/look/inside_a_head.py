@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model import inside as arithmetic
-from model.heads import most_telling
+from model.ranking import most_telling
 from pages.parts import address, controls, mount, session
 from viz import captions, heatmap, inside, tables
 

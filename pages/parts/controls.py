@@ -113,7 +113,7 @@ def _stop(sentence: str, icon: str | None = None) -> NoReturn:
 
 def _as_text(text: str) -> str:
     """Text that Streamlit would read as Markdown, with everything that Markdown would act on disarmed."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:" else c for c in text)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in text)
 
 
 def _say_translation(found: "Reading") -> None:
@@ -136,8 +136,9 @@ def notes() -> None:
 
 
 def _warn(sentences: list[str]) -> None:
+    """Not as Markdown: what somebody typed is quoted here, and even disarmed an address on the web becomes a link."""
     for sentence in sentences:
-        st.caption(f"⚠ {_as_text(sentence)}")
+        st.text(f"⚠ {sentence}")
 
 
 def _signed(value: float) -> str:

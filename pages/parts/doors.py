@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from model.heads import most_telling
+from model.ranking import most_telling
 from model.selection import piece_cell
 from model.trace import KINDS, AttentionMap, Trace
 from pages.parts import address, mount

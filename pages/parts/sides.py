@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from model.heads import most_telling
+from model.ranking import most_telling
 from model.selection import select
 from model.trace import AttentionMap, Trace
 from model.words import word_log_probabilities

@@ -120,11 +120,8 @@ def test_lifting_the_mask_touches_neither_the_encoder_nor_what_cross_attention_m
     model: Transformer, batch: Batch
 ) -> None:
     plain, found = everything(model, batch), everything(model, batch, *LIFTED)
-    untouched = [
-        name
-        for name in plain
-        if name.startswith("encoder.") or "cross_attention.may_look" in name or name.endswith("cross_attention.keys_tap")
-    ]
+    of_memory = tuple(f"cross_attention.{what}_tap" for what in ("may_look", "keys", "values"))
+    untouched = [name for name in plain if name.startswith("encoder.") or name.endswith(of_memory)]
     assert len(untouched) > 40
     for name in untouched:
         assert torch.equal(plain[name], found[name]), name
@@ -162,8 +159,8 @@ def written_looking_ahead(model: Transformer, source_ids: Sequence[int]) -> tupl
     state = model.start(torch.tensor([[*source_ids, EOS]]))
     ids, chances = [BOS], []
     while len(ids) <= len(source_ids) + EXTRA_PIECES and ids[-1] != EOS:
-        T = len(ids)
-        vectors, _ = model.decoder(model.embedding(torch.tensor([ids])), torch.ones(1, 1, T, T, dtype=torch.bool), state)
+        everywhere = torch.ones(1, 1, len(ids), len(ids), dtype=torch.bool)
+        vectors, _ = model.decoder(model.embedding(torch.tensor([ids])), everywhere, state)
         chance = (vectors[0, -1].double() @ model.embedding.weight.double().T).log_softmax(dim=-1)
         ids.append(int(chance[EOS:].argmax()) + EOS)  # <pad>, <unk> and <s> come before </s>, and are never written
         chances.append(float(chance[ids[-1]]))

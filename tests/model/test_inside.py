@@ -1,4 +1,4 @@
-"""Every number inside a head follows from what was captured and, computed apart from it, from the weights themselves."""
+"""Every number inside a head follows from what was captured and, computed apart from it, from the weights."""
 
 import math
 from collections.abc import Callable
@@ -48,7 +48,9 @@ class Run:
 
 @pytest.fixture(scope="module", params=["post", "pre"])
 def run(request: pytest.FixtureRequest, build: Callable[..., Transformer], tokenizer: Tokenizer) -> Run:
-    model = build(ModelConfig(347, d_model=D, n_heads=H, d_ff=37, encoder_layers=3, decoder_layers=2, norm=request.param))
+    model = build(
+        ModelConfig(347, d_model=D, n_heads=H, d_ff=37, encoder_layers=3, decoder_layers=2, norm=request.param)
+    )
     source, target = list(range(70, 79)), list(range(140, 146))
     return Run(model, trace_of(model, tokenizer, source, target))
 
@@ -148,9 +150,7 @@ def test_what_is_moved_sums_to_the_heads_output_through_its_slice_and_all_heads_
 
 
 @pytest.mark.parametrize(("kind", "layer"), PLACES)
-def test_every_figure_follows_from_the_weights_and_what_the_sublayer_was_given(
-    run: Run, kind: str, layer: int
-) -> None:
+def test_every_figure_follows_from_the_weights_and_what_the_sublayer_was_given(run: Run, kind: str, layer: int) -> None:
     attention = run.model.attention(kind, layer)
     looks, looked = read_by(run, kind, layer)
     T, S = len(looks), len(looked)

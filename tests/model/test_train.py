@@ -14,13 +14,15 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model import runs, train
+from model import runs
+from model import trainer as shares
 from model.config import PAD, ModelConfig
 from model.data import Augmentation, Encoded, Pair
 from model.schedule import Schedule
 from model.score import log_probabilities
 from model.tokenizer import Tokenizer
-from model.train import Recipe, Share, Trainer, Watch, dev_loss, fit, main, token_loss
+from model.train import Watch, dev_loss, fit, main
+from model.trainer import Recipe, Share, Trainer, token_loss
 from model.transformer import Transformer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -178,7 +180,7 @@ def test_two_shares_of_a_batch_make_the_gradient_of_the_whole(
     batch = [(tokenizer.encode(p.source), tokenizer.encode(p.target)) for p in pairs[:size]]
     alone = trainer(tiny, tokenizer, dropout=0.0)
     loss = alone.step(batch, 1)
-    monkeypatch.setattr(train, "dist", SimpleNamespace(all_reduce=Meeting().all_reduce))
+    monkeypatch.setattr(shares, "dist", SimpleNamespace(all_reduce=Meeting().all_reduce))
     both = [trainer(tiny, tokenizer, dropout=0.0, share=Share(rank, 2)) for rank in range(2)]
     losses: dict[int, float] = {}
     threads = [
@@ -226,6 +228,24 @@ def test_the_command_killed_for_real_goes_on_to_the_same_weights(
     name = f"step-{last + 3:08d}"
     assert f"going on from {tmp_path / 'killed'}" in capsys.readouterr().out
     assert_same_step(tmp_path / "killed" / name, tmp_path / "undisturbed" / name)
+
+
+def test_two_processes_under_torchrun_take_the_steps_of_one(file: Path, tmp_path: Path) -> None:
+    given = ["--train", str(file), *SIZES, *SHORT, "--dropout", "0", "--steps", "3"]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "model.train"]
+    ran = subprocess.run(
+        [*command, "--folder", str(tmp_path / "two"), *given], cwd=ROOT, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert main(["--run", str(tmp_path / "one"), *given]) == 0
+    one, two = (tmp_path / run / "step-00000003" for run in ("one", "two"))
+    losses = [runs.load_progress(folder).history[0]["loss"] for folder in (one, two)]
+    assert losses[1] == pytest.approx(losses[0], abs=1e-6)
+    expected, found = (load_file(folder / "model.safetensors") for folder in (one, two))
+    for name, tensor in expected.items():
+        # Softmax takes no notice of a bias of the keys: its gradient is rounding alone, and Adam makes much of it.
+        if not name.endswith("key.bias"):
+            torch.testing.assert_close(found[name], tensor, rtol=0, atol=1e-5)
 
 
 def test_the_command_starts_from_given_weights_and_their_vocabulary(file: Path, tmp_path: Path, weights: Path) -> None:

@@ -14,7 +14,7 @@ from model.capture import capture, prepare, trace_of, translate_ids
 from model.data import Pair
 from model.decode import Decoding
 from model.edits import LiftMask
-from model.heads import all_maps, most_telling, ranked
+from model.ranking import all_maps, most_telling, ranked
 from model.score import log_probabilities
 from model.selection import select
 from model.tokenizer import Tokenizer

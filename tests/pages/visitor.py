@@ -62,8 +62,8 @@ class Visitor:
 
     @property
     def notes(self) -> list[str]:
-        """The small lines that warn of something."""
-        return [plain(c.value).removeprefix("⚠ ") for c in self.app.caption if c.value.startswith("⚠")]
+        """The lines that warn of something."""
+        return [text.value.removeprefix("⚠ ") for text in self.app.text if text.value.startswith("⚠")]
 
     @property
     def captions(self) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.heads import all_maps, ranked
+from model.ranking import all_maps, ranked
 from model.trace import Trace
 from viz import captions, phrases
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.heads import all_maps, most_telling, ranked
+from model.ranking import all_maps, most_telling, ranked
 from model.trace import KINDS, Token, Trace
 
 ROWS = (Token("<s>", "<s>", special=True), Token("a", "a"), Token("b", "b"))

@@ -1,0 +1,136 @@
+"""Which encoder heads follow which dependency: accuracy against the best fixed offset (Voita et al. 2019, section 5.2).
+
+For a relation, a head is right about a word if, of all other words, the word's row weighs that one most which stands
+at the other end. Both directions are tried: from the dependent to its head, and from the head to its dependent.
+"""
+
+import lzma
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from model.config import MAX_PIECES
+from model.data import DataError
+from model.gold import encode_spans, join
+from model.tokenizer import Tokenizer
+from model.trace import Array
+
+FEWEST = 100  # occurrences of a relation below which its accuracy says little
+COMMON = (
+    "nsubj",
+    "obj",
+    "obl",
+    "amod",
+    "advmod",
+    "det",
+    "case",
+    "aux",
+    "mark",
+    "nmod",
+    "conj",
+    "cc",
+    "compound",
+    "xcomp",
+)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One sentence with its dependencies."""
+
+    words: tuple[str, ...]
+    glued: tuple[bool, ...]  # no space before this word
+    heads: tuple[int, ...]  # of each word, from 0; -1 for the root
+    relations: tuple[str, ...]  # without subtypes
+
+
+def read_trees(path: Path) -> list[Tree]:
+    """Read CoNLL-U, plain or .xz. Words that stand for several tokens are skipped in favour of the tokens."""
+    raw = path.read_bytes()
+    text = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode("utf-8")
+    trees = []
+    for block in text.strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines() if line and not line.startswith("#")]
+        rows = [row for row in rows if row[0].isdigit()]
+        if any(len(row) != 10 for row in rows):
+            raise DataError(f"{path}: a sentence has a line without ten columns; is this CoNLL-U?")
+        spaced = [row[9] != "_" and "SpaceAfter=No" in row[9] for row in rows]
+        trees.append(
+            Tree(
+                words=tuple(row[1] for row in rows),
+                glued=(False, *spaced[:-1]),
+                heads=tuple(int(row[6]) - 1 for row in rows),
+                relations=tuple(row[7].split(":")[0] for row in rows),
+            )
+        )
+    if not trees:
+        raise DataError(f"{path} holds no sentence")
+    return trees
+
+
+Pairs = dict[str, list[tuple[int, int]]]  # "nsubj" or "nsubj, reversed" -> (row, column) word positions
+
+
+def encode_tree(tokenizer: Tokenizer, tree: Tree) -> tuple[list[int], list[list[int]]] | None:
+    """Ids and the pieces of each word; None where a word leaves no piece or the sentence is too long."""
+    text, spans = join([tokenizer.normalise(word) for word in tree.words], tree.glued)
+    ids, groups = encode_spans(tokenizer, text, spans)
+    return None if len(ids) > MAX_PIECES or not all(groups) else (ids, groups)
+
+
+def ends(tree: Tree) -> Pairs:
+    """Where each relation's ends stand, in both directions."""
+    found: Pairs = defaultdict(list)
+    for dependent, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
+        if head >= 0 and relation in COMMON:
+            found[relation].append((dependent, head))
+            found[f"{relation}, reversed"].append((head, dependent))
+    return found
+
+
+class RelationCounts:
+    """Counts over a corpus: how often each head is right about each relation, and where the other end stands."""
+
+    def __init__(self) -> None:
+        self.right: dict[str, Array] = {}  # (L, H) each
+        self.total: Counter[str] = Counter()
+        self.offsets: dict[str, Counter[int]] = defaultdict(Counter)
+
+    def add(self, weights: Array, groups: list[list[int]], tree: Tree) -> None:
+        """weights (L, H, S, S) of the encoder over pieces."""
+        by_word = _words(weights, groups)
+        words = np.arange(len(groups))
+        by_word[..., words, words] = -1.0  # another word than itself
+        best = by_word.argmax(axis=-1)  # (L, H, words)
+        for relation, pairs in ends(tree).items():
+            for row, column in pairs:
+                self.total[relation] += 1
+                self.offsets[relation][column - row] += 1
+                self.right[relation] = self.right.get(relation, 0) + (best[..., row] == column)
+
+    def best(self, layer: int, head: int) -> dict[str, object] | None:
+        """The relation in which this head is furthest above the best fixed offset; None if none is frequent enough."""
+        scored = [
+            (
+                self.right[relation][layer - 1, head - 1] / total,
+                self.offsets[relation].most_common(1)[0][1] / total,
+                relation,
+            )
+            for relation, total in self.total.items()
+            if total >= FEWEST
+        ]
+        if not scored:
+            return None
+        accuracy, offset, relation = max(scored, key=lambda row: row[0] - row[1])
+        return {"relation": relation, "accuracy": round(accuracy, 4), "best_offset": round(offset, 4)}
+
+
+def _words(weights: Array, groups: list[list[int]]) -> Array:
+    """Over words, (L, H, words, words): columns summed over a word's pieces, rows averaged; </s> is left out."""
+    member = np.zeros((len(groups), weights.shape[-1]))
+    for word, group in enumerate(groups):
+        member[word, group] = 1.0
+    rows = member / member.sum(axis=1, keepdims=True)
+    return np.einsum("ws,lhst,vt->lhwv", rows, weights.astype(np.float64), member, optimize=True)
