@@ -9,11 +9,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from model import checkpoint, command
 from model.capture import trace_of
+from model.checkpoint import CheckpointError
 from model.command import at_least
 from model.config import MAX_PIECES
 from model.gold import Gold, Links, encode_tokens, read_gold
@@ -78,7 +80,10 @@ def readings(model: Transformer) -> Iterator[Reading]:
 
 
 def error_rates(model: Transformer, tokenizer: Tokenizer, gold: Sequence[Gold]) -> dict[Reading, float]:
-    """Alignment error rate of each reading over the corpus, in percent. Pairs beyond the model's limit are left out."""
+    """Alignment error rate of each reading over the corpus, in percent. Pairs beyond the model's limit are left out.
+
+    Raises InputError if that leaves nothing.
+    """
     agreed = {reading: np.zeros(2) for reading in readings(model)}
     projections = {n: output_projection(model, "cross", n) for n in range(1, model.config.decoder_layers + 1)}
     for pair in gold:
@@ -90,7 +95,24 @@ def error_rates(model: Transformer, tokenizer: Tokenizer, gold: Sequence[Gold]) 
         for reading in agreed:
             strength = strengths(trace, projections[reading.layer], reading, source)
             agreed[reading] += aer(links(strength, source, target), pair.sure)
+    if not all(all_ for _, all_ in agreed.values()):
+        raise command.InputError(f"no pair of words to compare: every sentence is beyond {MAX_PIECES} pieces, or empty")
     return {reading: 100.0 * (1.0 - both / all_) for reading, (both, all_) in agreed.items()}
+
+
+def selected(rows: Sequence[dict[str, Any]], folder: Path) -> dict[str, Any] | None:
+    """The row that a weights folder names; None if it names none. Raises CheckpointError if it names no one row."""
+    path = folder / SELECTED
+    if not path.is_file():
+        return None
+    try:
+        named = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CheckpointError(f"{path} is not readable as JSON: {error}") from error
+    found = [row for row in rows if isinstance(named, dict) and named.items() <= row.items()]
+    if len(found) != 1:
+        raise CheckpointError(f"{path} must name layer, head, by and rows of one reading; {len(found)} fit {named}")
+    return found[0]
 
 
 def align(options: argparse.Namespace) -> None:
@@ -99,15 +121,15 @@ def align(options: argparse.Namespace) -> None:
         raise command.InputError(f"--skip {options.skip} leaves nothing of {options.file}")
     model, tokenizer = checkpoint.load(options.weights)
     rates = error_rates(model, tokenizer, gold)
-    rows = [{"kind": "cross", **asdict(reading), "aer": round(rate, 2)} for reading, rate in rates.items()]
-    best = min(rows, key=lambda row: float(str(row["aer"])))
-    chosen = options.weights / SELECTED
-    named = json.loads(chosen.read_text(encoding="utf-8")) if chosen.is_file() else None
-    selected = next((row for row in rows if named and all(row[key] == named[key] for key in named)), None)
+    rows: list[dict[str, Any]] = [
+        {"kind": "cross", **asdict(reading), "aer": round(rate, 2)} for reading, rate in rates.items()
+    ]
+    chosen = selected(rows, options.weights)
+    best_first = sorted(rows, key=lambda row: row["aer"])
     if options.json:
-        print(json.dumps({"n": len(gold), "heads": rows, "best": best, "selected": selected}))
+        print(json.dumps({"n": len(gold), "heads": rows, "best": best_first[0], "selected": chosen}))
         return
-    for row in sorted(rows, key=lambda row: float(str(row["aer"])))[:15]:
+    for row in best_first[:15]:
         where = "all heads" if row["head"] is None else f"head {row['head']}"
         print(f"AER {row['aer']:6.2f}   cross layer {row['layer']}, {where:9}  by {row['by']:6}  rows {row['rows']}")
 

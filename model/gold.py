@@ -7,7 +7,8 @@ from pathlib import Path
 from model.data import DataError
 from model.tokenizer import SPACE, Tokenizer
 
-NO_SPACE_BEFORE = set(".,;:!?)]%…") | {"'s", "n't", "'", "’", "’s"}
+CONTRACTED = ("", "s", "d", "m", "re", "ve", "ll")
+NO_SPACE_BEFORE = {*".,;:!?)]%", "...", "n't", "n’t"} | {mark + end for mark in "'’" for end in CONTRACTED}
 NO_SPACE_AFTER = set("([")
 
 Links = frozenset[tuple[int, int]]
@@ -24,24 +25,29 @@ class Gold:
 
 def read_gold(path: Path) -> list[Gold]:
     """Read a file of alignments. Raises DataError with the line's number for a line that is not one."""
-    found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        columns = line.split("\t")
-        if len(columns) != 3:
-            raise DataError(
-                f"{path}, line {number}: {len(columns) - 1} tabs; a line is `source<TAB>target<TAB>0-0 1-2`"
-            )
-        source, target = tuple(columns[0].split()), tuple(columns[1].split())
-        try:
-            sure = frozenset((int(s), int(t)) for s, t in (link.split("-") for link in columns[2].split()))
-        except ValueError as error:
-            raise DataError(f"{path}, line {number}: a link is two numbers and a hyphen, such as 3-4") from error
-        if any(not (0 <= s < len(source) and 0 <= t < len(target)) for s, t in sure):
-            raise DataError(f"{path}, line {number}: a link leads to a word that is not there; words count from 0")
-        found.append(Gold(source, target, sure))
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            found = [_gold(path, number, line.rstrip("\n").split("\t")) for number, line in enumerate(lines, start=1)]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not readable as UTF-8 text ({error})") from error
     if not found:
         raise DataError(f"{path} holds no alignment")
     return found
+
+
+def _gold(path: Path, number: int, columns: list[str]) -> Gold:
+    if len(columns) != 3:
+        raise DataError(f"{path}, line {number}: {len(columns) - 1} tabs; a line is `source<TAB>target<TAB>0-0 1-2`")
+    source, target = tuple(columns[0].split()), tuple(columns[1].split())
+    if not source or not target:
+        raise DataError(f"{path}, line {number}: the {'target' if source else 'source'} is empty")
+    try:
+        sure = frozenset((int(s), int(t)) for s, t in (link.split("-") for link in columns[2].split()))
+    except ValueError as error:
+        raise DataError(f"{path}, line {number}: a link is two numbers and a hyphen, such as 3-4") from error
+    if any(not (0 <= s < len(source) and 0 <= t < len(target)) for s, t in sure):
+        raise DataError(f"{path}, line {number}: a link leads to a word that is not there; words count from 0")
+    return Gold(source, target, sure)
 
 
 def encode_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> tuple[list[int], list[list[int]]]:
@@ -53,11 +59,15 @@ def encode_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> tuple[list[int
 
 
 def encode_spans(tokenizer: Tokenizer, text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
-    """Ids of a normalised text, and the pieces that stand in each span of its characters."""
+    """Ids of a normalised text, and the pieces that stand in each span of its characters.
+
+    A space that is a piece of its own counts to the word after it, as if it were that word's first character.
+    """
     ids = tokenizer.encode(text)
-    places = piece_spans(tokenizer, ids)
+    places = [range(begin, max(end, begin + 1)) for begin, end in piece_spans(tokenizer, ids)]
     groups = [
-        [index for index, (begin, end) in enumerate(places) if begin < last and end > first] for first, last in spans
+        [index for index, place in enumerate(places) if not set(place).isdisjoint(range(first, last))]
+        for first, last in spans
     ]
     return ids, groups
 
@@ -81,26 +91,19 @@ def join(tokens: Sequence[str], glued: Sequence[bool]) -> tuple[str, list[tuple[
 
 
 def piece_spans(tokenizer: Tokenizer, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """From where to where (in characters of the text that the ids spell) each piece stands, spaces left out.
+    """From where to where (in characters of the text) each piece of an encoded text stands, spaces left out.
 
     The bytes of one character all have the place of that character.
     """
     spans: list[tuple[int, int]] = []
-    at, waiting, spelt = -1, 0, b""  # the first piece begins with a space that the text does not have
+    at = -1  # the first piece begins with a space that the text does not have
     for piece_id in ids:
         byte = tokenizer.byte(piece_id)
-        if byte is not None:
-            spelt += bytes([byte])
-            waiting += 1
-            try:
-                spelt.decode("utf-8")
-            except UnicodeDecodeError:
-                continue
-            spans += [(at, at + 1)] * waiting
-            at, waiting, spelt = at + 1, 0, b""
+        if byte is not None and byte & 0b1100_0000 == 0b1000_0000:  # goes on with the character before it
+            spans.append(spans[-1])
             continue
-        piece = tokenizer.piece(piece_id)
+        piece = tokenizer.piece(piece_id) if byte is None else "?"  # one character, whichever
         begin = at + len(piece) - len(piece.lstrip(SPACE))
         at += len(piece)
         spans.append((begin, at))
-    return spans + [(at, at)] * waiting
+    return spans

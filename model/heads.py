@@ -24,19 +24,6 @@ from model.trace import KINDS, Array, Trace
 from model.transformer import Transformer
 
 SEED = 1  # of the untrained model and of the shuffling
-SUMS = (
-    "rows",
-    "wide_rows",
-    "entropy",
-    "ratio",
-    "distance",
-    "previous",
-    "same",
-    "next",
-    "confidence",
-    "special",
-    "marks",
-)
 
 
 @dataclass
@@ -45,12 +32,14 @@ class Counts:
 
     sums: dict[str, Array] = field(default_factory=dict)
 
-    def add(self, trace: Trace, kind: str, weights: Array) -> None:
-        """weights (L, H, T, S), those of the trace or a baseline's with the same labels."""
+    def add(self, trace: Trace, kind: str, order: Array) -> None:
+        """Row t of the trace's maps has the label of row order[t], with what it looked at and could have looked at."""
         rows, columns, _ = trace.labels(kind)
+        weights = trace.weights(kind).astype(np.float64)[..., order, :]  # (L, H, T, S)
         allowed = trace.attention(kind, 1, "may_look")[0]
-        possible = np.broadcast_to(allowed, (len(rows), len(columns))).sum(axis=-1)
+        possible = np.broadcast_to(allowed, (len(rows), len(columns))).sum(axis=-1)[order]
         special = np.array([token.special for token in columns])
+        words = np.array([not token.special for token in rows])[order]
         marks = np.array([token.is_punctuation for token in columns])
         logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
         entropy = -(weights * logs).sum(axis=-1)  # (L, H, T)
@@ -61,33 +50,38 @@ class Counts:
         found = {
             "rows": np.full(entropy.shape[:2], float(len(rows))),
             "wide_rows": np.full(entropy.shape[:2], float(wide.sum())),
+            "word_rows": np.full(entropy.shape[:2], float(words.sum())),
             "entropy": entropy.sum(axis=-1),
             "ratio": ratio.sum(axis=-1),
             "distance": (weights * np.abs(offset)).sum(axis=(-2, -1)),
             "previous": (best - np.arange(len(rows)) == -1).sum(axis=-1),
             "same": (best - np.arange(len(rows)) == 0).sum(axis=-1),
             "next": (best - np.arange(len(rows)) == 1).sum(axis=-1),
-            "confidence": np.where(special, 0.0, weights).max(axis=-1).sum(axis=-1),
+            "confidence": np.where(special, 0.0, weights).max(axis=-1)[..., words].sum(axis=-1),
             "special": weights[..., special].sum(axis=(-2, -1)),
             "marks": weights[..., marks].sum(axis=(-2, -1)),
         }
-        self.sums = {name: self.sums.get(name, 0.0) + found[name] for name in SUMS}
+        self.sums = {name: self.sums.get(name, 0.0) + total for name, total in found.items()}
 
     def rows(self, kind: str) -> list[dict[str, Any]]:
-        """One dict a head: means over rows. Distances and offsets only where rows and columns are the same tokens."""
-        per_row = {name: total / self.sums["rows"] for name, total in self.sums.items()}
-        ratio = self.sums["ratio"] / self.sums["wide_rows"]
-        layers, heads = ratio.shape
+        """One dict a head: means over rows. Distances and offsets only where rows and columns are the same tokens.
+
+        confidence: the largest weight, special tokens neither looking nor looked at (Voita et al. 2019, section 4).
+        """
+        means = {name: total / self.sums["rows"] for name, total in self.sums.items()}
+        means["ratio"] = self.sums["ratio"] / self.sums["wide_rows"]
+        means["confidence"] = self.sums["confidence"] / self.sums["word_rows"]
+        layers, heads = means["ratio"].shape
         found = []
         for layer in range(layers):
             for head in range(heads):
                 row: dict[str, Any] = {"kind": kind, "layer": layer + 1, "head": head + 1}
-                row["entropy_bits"] = round(float(per_row["entropy"][layer, head]), 4)
-                row["entropy_of_uniform"] = round(float(ratio[layer, head]), 4)
+                row["entropy_bits"] = round(float(means["entropy"][layer, head]), 4)
+                row["entropy_of_uniform"] = round(float(means["ratio"][layer, head]), 4)
                 for name in ("distance", "previous", "same", "next"):
-                    row[name] = None if kind == "cross" else round(float(per_row[name][layer, head]), 4)
+                    row[name] = None if kind == "cross" else round(float(means[name][layer, head]), 4)
                 for name in ("confidence", "special", "marks"):
-                    row[name] = round(float(per_row[name][layer, head]), 4)
+                    row[name] = round(float(means[name][layer, head]), 4)
                 found.append(row)
         return found
 
@@ -101,14 +95,19 @@ def traces(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pair])
 
 
 def statistics(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pair]) -> dict[str, list[dict[str, Any]]]:
-    """`heads`: every head's numbers; `shuffled`: the same with each map's rows in random order, where that differs."""
+    """`heads`: every head's numbers; `shuffled`: with each map's rows in random order, which moves what is looked at.
+
+    Raises InputError if no pair is within the model's limit.
+    """
     rng = np.random.default_rng(SEED)
     counts, shuffled = ({kind: Counts() for kind in KINDS} for _ in range(2))
     for trace in traces(model, tokenizer, pairs):
         for kind in KINDS:
-            weights = trace.weights(kind).astype(np.float64)
-            counts[kind].add(trace, kind, weights)
-            shuffled[kind].add(trace, kind, weights[..., rng.permutation(weights.shape[-2]), :])
+            rows = len(trace.labels(kind)[0])
+            counts[kind].add(trace, kind, np.arange(rows))
+            shuffled[kind].add(trace, kind, rng.permutation(rows))
+    if not counts["encoder"].sums:
+        raise command.InputError(f"every sentence pair is beyond {MAX_PIECES} pieces, or empty")
     return {
         "heads": [row for kind in KINDS for row in counts[kind].rows(kind)],
         "shuffled": [row for kind in KINDS for row in shuffled[kind].rows(kind)],
@@ -117,8 +116,9 @@ def statistics(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pa
 
 def untrained(model: Transformer) -> Transformer:
     """A model of the same shape before its first step."""
-    torch.manual_seed(SEED)
-    return Transformer(model.config).eval().requires_grad_(False)
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(SEED)
+        return Transformer(model.config).eval().requires_grad_(False)
 
 
 def relations(model: Transformer, tokenizer: Tokenizer, trees: Sequence[syntax.Tree]) -> syntax.RelationCounts:
@@ -132,8 +132,10 @@ def relations(model: Transformer, tokenizer: Tokenizer, trees: Sequence[syntax.T
     return counts
 
 
-def _described(model: Transformer, tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, Any]:
-    found: dict[str, Any] = statistics(model, tokenizer, data.read_pairs(options.file, limit=options.limit))
+def _described(
+    model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pair], options: argparse.Namespace
+) -> dict[str, Any]:
+    found: dict[str, Any] = statistics(model, tokenizer, pairs)
     if options.syntax:
         counts = relations(model, tokenizer, syntax.read_trees(options.syntax))
         for row in found["heads"]:
@@ -148,12 +150,12 @@ def _described(model: Transformer, tokenizer: Tokenizer, options: argparse.Names
 
 
 def heads(options: argparse.Namespace) -> None:
+    pairs = data.read_pairs(options.file, limit=options.limit)
     model, tokenizer = checkpoint.load(options.weights)
-    found = _described(model, tokenizer, options)
-    found["untrained"] = _described(untrained(model), tokenizer, options)["heads"]
-    n = len(data.read_pairs(options.file, limit=options.limit))
+    found = _described(model, tokenizer, pairs, options)
+    found["untrained"] = _described(untrained(model), tokenizer, pairs, options)["heads"]
     if options.json:
-        print(json.dumps({"n": n, **found}))
+        print(json.dumps({"n": len(pairs), **found}))
         return
     print("kind    layer head  entropy  /uniform  distance    -1     0    +1  confidence  special  marks")
     for row in found["heads"]:

@@ -47,27 +47,56 @@ class Tree:
 
 
 def read_trees(path: Path) -> list[Tree]:
-    """Read CoNLL-U, plain or .xz. Words that stand for several tokens are skipped in favour of the tokens."""
+    """Read CoNLL-U, plain or .xz. Words that stand for several tokens are skipped in favour of the tokens.
+
+    Raises DataError, with the sentence's number, for what is not CoNLL-U.
+    """
     raw = path.read_bytes()
-    text = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode("utf-8")
-    trees = []
-    for block in text.strip().split("\n\n"):
-        rows = [line.split("\t") for line in block.splitlines() if line and not line.startswith("#")]
-        rows = [row for row in rows if row[0].isdigit()]
-        if any(len(row) != 10 for row in rows):
-            raise DataError(f"{path}: a sentence has a line without ten columns; is this CoNLL-U?")
-        spaced = [row[9] != "_" and "SpaceAfter=No" in row[9] for row in rows]
-        trees.append(
-            Tree(
-                words=tuple(row[1] for row in rows),
-                glued=(False, *spaced[:-1]),
-                heads=tuple(int(row[6]) - 1 for row in rows),
-                relations=tuple(row[7].split(":")[0] for row in rows),
-            )
-        )
-    if not trees:
+    try:
+        text = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode("utf-8-sig")
+    except (UnicodeDecodeError, lzma.LZMAError) as error:
+        raise DataError(f"{path} is not readable as UTF-8 text ({error})") from error
+    blocks = text.replace("\r\n", "\n").split("\n\n")
+    sentences = [lines for block in blocks if (lines := _lines(block))]
+    if not sentences:
         raise DataError(f"{path} holds no sentence")
-    return trees
+    return [_tree(f"{path}, sentence {number}", lines) for number, lines in enumerate(sentences, start=1)]
+
+
+def _lines(block: str) -> list[list[str]]:
+    return [line.split("\t") for line in block.split("\n") if line and not line.startswith("#")]
+
+
+def _tree(where: str, lines: list[list[str]]) -> Tree:
+    if any(len(line) != 10 for line in lines):
+        raise DataError(f"{where}: a line without ten columns; is this CoNLL-U?")
+    rows = [line for line in lines if line[0].isdigit()]
+    try:
+        glued, heads = _glued(lines), tuple(int(row[6]) - 1 for row in rows)
+    except ValueError as error:
+        raise DataError(f"{where}: columns 1 and 7 (a word and its head) must be numbers") from error
+    if not rows or any(not -1 <= head < len(rows) for head in heads):
+        raise DataError(f"{where}: no word, or one whose head (column 7) is not there")
+    return Tree(
+        words=tuple(row[1] for row in rows),
+        glued=glued,
+        heads=heads,
+        relations=tuple(row[7].split(":")[0] for row in rows),
+    )
+
+
+def _glued(lines: list[list[str]]) -> tuple[bool, ...]:
+    """Whether each word follows the one before it without a space; those of one multiword token ("2-3") do."""
+    glued, last, at_once, outer = [], 0, False, False
+    for line in lines:
+        no_space = "SpaceAfter=No" in line[9].split("|")
+        if "-" in line[0]:
+            last, outer = int(line[0].split("-")[1]), no_space
+        elif line[0].isdigit():
+            glued.append(at_once)
+            number = int(line[0])
+            at_once = outer if number == last else number < last or no_space
+    return tuple(glued)
 
 
 Pairs = dict[str, list[tuple[int, int]]]  # "nsubj" or "nsubj, reversed" -> (row, column) word positions

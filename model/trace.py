@@ -99,6 +99,11 @@ class Trace:
         if not any(name.endswith("weights_tap") for name in self.tensors):
             raise LabelError("a trace needs the attention weights; capture them as well")
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """T and S, the target's and the source's tokens with their specials, and K, the width of a head."""
+        return len(self.read), len(self.source), int(self.attention("cross", 1, "queries").shape[-1])
+
     def layers(self, kind: str) -> int:
         """How many layers have this kind of attention."""
         prefix, suffix = f"{_side(kind)[0]}.layers.", f".{_side(kind)[1]}.weights_tap"

@@ -22,4 +22,4 @@ def table(trained: Trace, lifted: Trace) -> pd.DataFrame:
             "P with the mask lifted": after,
             "weight on the answer": on_answer,
         }
-    ).round(4)
+    ).map(lambda value: float(f"{value:.4g}") if isinstance(value, float) else value)

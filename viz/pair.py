@@ -44,10 +44,15 @@ def payload(
     linear: bool,
     pinned: tuple[AttentionMap, int, int] | None,
     lifted: bool,
-    width: int,
+    door: bool,
+    shape: tuple[int, int, int],
 ) -> bytes:
-    """step counts from 1; pinned: the side, row and column (from 0). width: K, the numbers in a query or key."""
-    header: dict[str, Any] = {"theme": for_canvas(theme), "step": step, "linear": linear}
+    """step counts from 1; pinned: the side, row and column (from 0); door: whether a pinned cell leads to its
+    arithmetic. shape: T and S in pieces, whatever is drawn, and K, the numbers in a query or key.
+    """
+    header: dict[str, Any] = {"theme": for_canvas(theme), "step": step, "linear": linear, "door": door}
+    hidden = len(pair.cross.columns) < len(pair.encoder.rows)
+    header["marks"] = "punctuation" if hidden else "<s>, </s> and punctuation"
     header["pinned"] = pinned and {"kind": pinned[0].kind, "row": pinned[1], "column": pinned[2]}
     arrays = {"probabilities": pair.probabilities.astype(np.float32), "leans": pair.leans}
     for shown in (pair.masked, pair.cross, pair.encoder):
@@ -61,9 +66,9 @@ def payload(
             header[name]["sentence"] = stage.sentence
         arrays[f"{name}_shown"] = stage.values.astype(np.float32)
         arrays[f"{name}_open"] = stage.allowed.astype(np.uint8)
-    T, S = len(pair.cross.rows), len(pair.encoder.rows)  # all keys, also those whose columns are hidden
-    header["masked"]["title"] = f"masked: Q, K, V from the decoder, {T} × {width} each"
-    header["cross"]["title"] = f"cross: Q from the decoder, {T} × {width}; K, V from the encoder, {S} × {width}"
+    T, S, K = shape
+    header["masked"]["title"] = f"masked: Q, K, V from the decoder, {T} × {K} each"
+    header["cross"]["title"] = f"cross: Q from the decoder, {T} × {K}; K, V from the encoder, {S} × {K}"
     header["next"] = answers(pair.masked) if lifted else []
     return pack(header, arrays)
 

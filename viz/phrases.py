@@ -12,7 +12,7 @@ SENTENCES = {
     "cross": "having read ‘{row}’, about to write ‘{predicts}’, it looks at ‘{column}’ in the source: {weight} "
     "(cross, layer {layer}, {head})",
 }
-FORBIDDEN = "‘{row}’ may not look at ‘{column}’: it comes later, so its score is set to −∞"
+FORBIDDEN = "‘{row}’ may not look at ‘{column}’: the mask sets this score to −∞, so its weight is exactly 0"
 CAVEAT = "Attention shows where a head took values from, not why a word was chosen; silence the head to test that."
 ROWS_AND_COLUMNS = "Row = the token that looks, column = the token it looks at."
 

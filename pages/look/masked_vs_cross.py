@@ -19,6 +19,7 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
 reading = controls.reading()
 trace, theme, state = sides.traced(reading), controls.theme(), st.session_state
 lifted, padded = state["mask"] == "lifted", state["padding"] == "padded"
+as_trained = not lifted and not padded
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     sides.places(trace)
@@ -52,14 +53,15 @@ mount.pair(
         linear=state["scale"] == "linear",
         pinned=pinned,
         lifted=lifted,
-        width=trace.attention("cross", 1, "queries").shape[-1],
+        door=as_trained,
+        shape=trace.shape,
     ),
     key="pair",
     on_step=lambda step: state.update(step=step),
     on_pin=pin,
     on_arithmetic=inside,
 )
-if pinned:
+if pinned and as_trained:
     doors.to_arithmetic(doors.arithmetic(trace, *pinned))
 st.caption(f"{NOTES[stage]} {captions.SPECIAL[state['special']]}".strip())
 if padded and not lifted:

@@ -46,7 +46,10 @@ def lifted(found: Reading) -> "Trace":
 
 
 def padded(found: Reading, padding: int) -> "Trace":
-    """The same pass with this many <pad> on both sides."""
+    """The same pass with this many <pad> on both sides, or fewer where the model has no more positions."""
+    from model.config import MAX_PIECES
+
+    padding = min(padding, MAX_PIECES - max(len(found.source_ids), len(found.target_ids)))
     return _again(WEIGHTS, found.source_ids, found.target_ids, lift=False, padding=padding)
 
 

@@ -182,6 +182,6 @@ def test_every_view_shows_the_same_head(open_page: OpenPage) -> None:
     np.testing.assert_allclose(found**2, np.where(shown.allowed, shown.weights, np.nan), atol=1e-6)
     bar.choose(page, "View", "table")
     bar.until_address(page, **here, view="table")
-    header = page.get_by_test_id("stDataFrame").get_by_role("columnheader")
+    header = page.locator("[data-testid=stDataFrame] canvas [role=columnheader]")
     header.first.wait_for(state="attached")
     assert header.all_text_contents()[1:] == list(tables.cells(shown).columns)

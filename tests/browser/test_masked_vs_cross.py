@@ -7,7 +7,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from model.trace import AttentionMap
-from tests.browser import bar, expected
+from tests.browser import bar, expected, visits
 from tests.browser.canvas import CLOSE, canvas, colour, rgb
 from tests.browser.conftest import OpenPage
 from viz import captions, heatmap
@@ -76,8 +76,14 @@ def test_the_step_follows_slider_arrows_play_and_clicks_and_python_hears_when_it
     slider.press("ArrowRight")
     stands_at(page, 3)
     until_step(page, 3)
+    visits.wait_until_idle(page)
     page.keyboard.press("ArrowRight")  # the slider has kept the focus, though Python has drawn it anew
     stands_at(page, 4)
+    page.wait_for_timeout(320)  # Python has just heard of 4, and has not answered yet
+    page.keyboard.press("ArrowRight")
+    until_step(page, 5)
+    stands_at(page, 5)
+    page.keyboard.press("ArrowLeft")
     until_step(page, 4)
 
     drawn = canvas(page, "pair")

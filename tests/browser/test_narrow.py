@@ -24,7 +24,8 @@ def pushed_sideways(page: Page) -> list[str]:
             """() => {
               const wide = document.documentElement.scrollWidth > window.innerWidth;
               const main = document.querySelector('[data-testid=stMain]');
-              const found = [...main.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1);
+              const sticksOut = (element) => element.getBoundingClientRect().right > window.innerWidth + 1;
+              const found = [...main.querySelectorAll('*')].filter(sticksOut);
               const outer = found.filter((e) => !found.includes(e.parentElement));
               return wide || main.scrollWidth > main.clientWidth ? outer.map((e) => e.outerHTML.slice(0, 200)) : [];
             }"""
@@ -47,12 +48,12 @@ def test_no_page_has_to_be_pushed_sideways(open_page: OpenPage, name: str) -> No
 def bars(page: Page, shown: AttentionMap, row: int, holder: str) -> None:
     """One row of attention as tokens with bars and digits."""
     strip = page.locator(f"{holder} .bar")
-    assert strip.locator(".token").all_text_contents() == [token.text for token in shown.columns]
+    expect(strip.locator(".token")).to_have_text([token.text for token in shown.columns])
     digits = [
         phrases.weight(float(weight)) if allowed else "−∞"
         for weight, allowed in zip(shown.weights[row], shown.allowed[row], strict=True)
     ]
-    assert strip.locator(".digits").all_text_contents() == digits
+    expect(strip.locator(".digits")).to_have_text(digits)
 
 
 def test_a_head_is_a_strip_of_tokens_and_a_tap_pins(open_page: OpenPage) -> None:

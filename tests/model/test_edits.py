@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from model.capture import trace_of
-from model.config import BOS, EOS, MAX_PIECES, PAD, ModelConfig
+from model.config import BOS, EOS, MAX_PIECES, PAD, UNK, ModelConfig
 from model.data import Pair
 from model.decode import EXTRA_PIECES, decode
 from model.edits import LiftMask, edited, write_edited
@@ -152,6 +152,20 @@ def test_a_translation_without_end_is_cut_where_the_greedy_one_is(
     assert len(greedy.ids) == min(MAX_PIECES, pieces + EXTRA_PIECES)
     assert (found.ids, found.ended) == (greedy.ids, False)
     assert found.log_probabilities == pytest.approx(greedy.log_probabilities, abs=1e-5)
+
+
+@pytest.mark.parametrize("special", [PAD, UNK, BOS])
+def test_a_special_piece_is_never_written_however_probable_it_is(
+    build: Callable[..., Transformer], special: int
+) -> None:
+    model = build(ModelConfig(53, d_model=6, n_heads=1, d_ff=7, encoder_layers=1, decoder_layers=1))
+    model.decoder.get_parameter("layers.1.feed_forward_residual.norm.bias").fill_(3)  # so are the logits' vectors
+    model.embedding.weight[special] = 1
+    source = torch.tensor([[7, 8, EOS]])
+    assert model(source, torch.tensor([[BOS]])).argmax() == special
+    greedy, found = decode(model, source)[0], write_edited(model, [7, 8], ())
+    assert found.ids == greedy.ids
+    assert not {PAD, UNK, BOS} & {*found.ids}
 
 
 def written_looking_ahead(model: Transformer, source_ids: Sequence[int]) -> tuple[list[int], list[float]]:

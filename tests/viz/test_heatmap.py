@@ -98,7 +98,8 @@ def test_the_sentences_are_those_of_the_design() -> None:
     assert sentence(decoder, 0, 0) == (
         "having read ‘it’, about to write ‘überquerte’, it looks back at ‘it’: 0.38 (masked, layer 2, head 5)"
     )
-    assert sentence(decoder, 0, 1) == "‘it’ may not look at ‘animal’: it comes later, so its score is set to −∞"
+    forbidden = "‘it’ may not look at ‘animal’: the mask sets this score to −∞, so its weight is exactly 0"
+    assert sentence(decoder, 0, 1) == forbidden
 
 
 def test_markup_in_a_token_is_shown_and_does_not_act() -> None:

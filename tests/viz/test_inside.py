@@ -13,7 +13,7 @@ from model.capture import trace_of
 from model.config import ModelConfig
 from model.inside import Cell, Unscaled, cell, output_projection, without_scaling
 from model.tokenizer import Tokenizer
-from model.trace import KINDS, Array, AttentionMap, LabelError, Token, Trace
+from model.trace import KINDS, Array, AttentionMap, Token, Trace
 from model.transformer import Transformer
 from viz.inside import chain, csv, digits, payload, products, scaling, signed, table
 from viz.payload import texts, unpack
@@ -209,9 +209,7 @@ def test_scaling_is_told_to_three_digits(looked: Looked) -> None:
     assert list(found.columns) == ["", "entropy of the row, bits", "norm of the softmax's gradient"]
 
 
-def test_places_are_those_of_the_map(model: Transformer, trace: Trace) -> None:
+def test_the_cells_looked_at_here_are_of_all_kinds_and_one_is_forbidden(model: Transformer, trace: Trace) -> None:
     assert {kind for kind, *_ in PLACES} == set(KINDS)
     may = [bool(Looked(model, trace, *place).cell.row.allowed[place[-1]]) for place in PLACES]
     assert may == [True, True, False, True]
-    with pytest.raises(LabelError, match="there is no cell"):
-        Looked(model, trace, "masked", 1, 1, 0, len(trace.read))

@@ -39,7 +39,8 @@ def numbered(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 
 
 def drawn(pair: Pair, **changes: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-    options = {"theme": LIGHT, "step": 3, "linear": True, "pinned": None, "lifted": False, "width": 4}
+    options = {"theme": LIGHT, "step": 3, "linear": True, "pinned": None, "lifted": False, "door": True}
+    options["shape"] = (9, 14, 4)
     return unpack(payload(pair, **(options | changes)))
 
 
@@ -74,12 +75,13 @@ def test_the_encoder_is_shown_for_the_word_that_a_row_leans_on(trace: Trace, wor
 @pytest.mark.parametrize("words", [False, True])
 @pytest.mark.parametrize("special", ["shown", "hidden", "renormalised"])
 @pytest.mark.parametrize("padding", [0, 3])
-def test_equal_tokens_are_not_taken_for_one_another(
+def test_equal_tokens_are_not_taken_for_one_another_wherever_columns_are_hidden(
     model: Transformer, tokenizer: Tokenizer, words: bool, special: str, padding: int
 ) -> None:
     source, target = tokenizer.encode("the the the dog the dog hears."), tokenizer.encode("die die Katze")
     trace = trace_of(model, tokenizer, source, target, padding=padding)
-    trace = replace(trace, source=numbered(trace.source))
+    within = [replace(token, special=token.special or token.word == "dog") for token in trace.source]
+    trace = replace(trace, source=numbered(tuple(within)))
     for head in range(1, 6):
         cross, encoder = (select(trace, kind, 2, head, words=words, special=special) for kind in ("cross", "encoder"))
         for row, leans in enumerate(leaning(cross, encoder)):
@@ -190,15 +192,20 @@ def test_the_dot_stands_on_that_very_token_even_where_the_translation_repeats_it
     assert ids == [token.id for token in masked.predicts[:-1]]
 
 
-def test_the_titles_say_where_queries_keys_and_values_come_from(trace: Trace) -> None:
-    header, _ = drawn(a_pair(trace))
-    T, S = len(trace.read), len(trace.source)
-    assert header["masked"]["title"] == f"masked: Q, K, V from the decoder, {T} × 4 each"
-    assert header["cross"]["title"] == f"cross: Q from the decoder, {T} × 4; K, V from the encoder, {S} × 4"
+def test_the_titles_count_pieces_whatever_is_drawn(trace: Trace) -> None:
+    T, S, K = trace.shape
+    assert trace.shape == (len(trace.read), len(trace.source), 4)
+    for drawn_as in ({}, {"special": "hidden"}, {"special": "renormalised"}, {"words": True}):
+        header, _ = drawn(a_pair(trace, **drawn_as), shape=trace.shape)
+        assert header["masked"]["title"] == f"masked: Q, K, V from the decoder, {T} × {K} each"
+        assert header["cross"]["title"] == f"cross: Q from the decoder, {T} × {K}; K, V from the encoder, {S} × {K}"
 
 
-@pytest.mark.parametrize("special", ["hidden", "renormalised"])
-def test_hidden_columns_have_keys_and_values_all_the_same(trace: Trace, special: str) -> None:
-    header, _ = drawn(a_pair(trace, special=special))
-    assert header["cross"]["title"].endswith(f"K, V from the encoder, {len(trace.source)} × 4")
-    assert header["masked"]["title"].endswith(f"from the decoder, {len(trace.read)} × 4 each")
+def test_the_share_on_marks_says_whether_specials_are_among_them(trace: Trace) -> None:
+    assert drawn(a_pair(trace))[0]["marks"] == "<s>, </s> and punctuation"
+    assert drawn(a_pair(trace, special="hidden"))[0]["marks"] == "punctuation"
+
+
+def test_the_door_is_open_only_where_the_arithmetic_is_that_of_the_picture(trace: Trace) -> None:
+    assert drawn(a_pair(trace))[0]["door"] is True
+    assert drawn(a_pair(trace), lifted=True, door=False)[0]["door"] is False

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from model.alignment import align
-from model.ranking import all_maps
 from model.labels import candidates
+from model.ranking import all_maps
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array, AttentionMap, Token, Trace
 from model.words import words

@@ -10,7 +10,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const [T, S] = arrays.cross_weights.shape;
   const TC = maps.masked.columns.length;
   const root = freshRoot(parentElement, theme);
-  let step = Math.max(1, Math.min(T, header.step));
+  // A step that Python has not heard of yet outlives its answer to an earlier one.
+  let step = Math.max(1, Math.min(T, root.untold ?? header.step));
   let hovered = null; // {kind, row, column}
   let pinned = header.pinned;
   let playing = null;
@@ -41,10 +42,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function go(next, { rest = REST } = {}) {
     next = Math.max(1, Math.min(T, next));
     if (next === step) return;
-    step = next;
+    root.untold = step = next;
     redraw();
     clearTimeout(resting);
-    if (!playing) resting = setTimeout(() => setTriggerValue("step", step), rest);
+    if (!playing) resting = setTimeout(tell, rest);
+  }
+
+  function tell() {
+    root.untold = null;
+    setTriggerValue("step", step);
   }
 
   function startPlaying() {
@@ -58,11 +64,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
     clearInterval(playing);
     playing = null;
     play.textContent = "▶";
-    setTriggerValue("step", step);
+    tell();
   }
 
   function pin(target) {
     pinned = target;
+    root.untold = null;
+    clearTimeout(resting);
     if (target) step = target.row + 1;
     setTriggerValue("pin", target ?? { kind: null, row: step - 1, column: -1 });
     redraw();
@@ -194,7 +202,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     reading.textContent = focus
       ? `${say(maps[focus.kind], numbers[focus.kind], focus.row, focus.column)} `
       : "Point at a cell to read it; click to pin it and to stop at its row.";
-    if (pinned && focus === pinned) reading.append(door);
+    if (header.door && pinned && focus === pinned) reading.append(door);
     aloud.textContent = pinned ? `Pinned: ${say(maps[pinned.kind], numbers[pinned.kind], pinned.row, pinned.column)}` : "";
     slider.value = String(step);
     slider.setAttribute("aria-valuetext", `having read ${maps.masked.rows[step - 1]}, predicting ${maps.masked.predicts[step - 1]}`);
@@ -217,7 +225,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (kind === "masked") line.append(soft(` (probability ${number(arrays.probabilities[row])})`));
     box.append(line, kind === "encoder" || !narrow ? strongest(kind, row) : whole(kind, row));
     const { entropy, marks } = numbers[kind];
-    box.append(element("p", { class: "soft small" }, `entropy ${entropy[row].toFixed(2)} of at most ${Math.log2(possible(kind, row)).toFixed(2)} bits · on <s>, </s> and punctuation ${number(marks[row])}`));
+    box.append(element("p", { class: "soft small" }, `entropy ${entropy[row].toFixed(2)} of at most ${Math.log2(possible(kind, row)).toFixed(2)} bits · on ${header.marks} ${number(marks[row])}`));
     return box;
   }
 
@@ -306,6 +314,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     event.preventDefault();
   });
   slider.addEventListener("input", () => go(Number(slider.value)));
+  if (root.untold) resting = setTimeout(tell, REST);
 
   const stop = onWidth(root, (width) => {
     geometry = measure(width);
