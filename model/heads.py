@@ -18,7 +18,7 @@ from model import align, checkpoint, command, data, syntax
 from model.capture import trace_of
 from model.command import at_least
 from model.config import MAX_PIECES
-from model.gold import read_gold
+from model.gold import Gold, read_gold
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array, Trace
 from model.transformer import Transformer
@@ -133,15 +133,19 @@ def relations(model: Transformer, tokenizer: Tokenizer, trees: Sequence[syntax.T
 
 
 def _described(
-    model: Transformer, tokenizer: Tokenizer, pairs: Sequence[data.Pair], options: argparse.Namespace
+    model: Transformer,
+    tokenizer: Tokenizer,
+    pairs: Sequence[data.Pair],
+    trees: Sequence[syntax.Tree],
+    gold: Sequence[Gold],
 ) -> dict[str, Any]:
     found: dict[str, Any] = statistics(model, tokenizer, pairs)
-    if options.syntax:
-        counts = relations(model, tokenizer, syntax.read_trees(options.syntax))
+    if trees:
+        counts = relations(model, tokenizer, trees)
         for row in found["heads"]:
             row["relation"] = counts.best(row["layer"], row["head"]) if row["kind"] == "encoder" else None
-    if options.align:
-        rates = align.error_rates(model, tokenizer, read_gold(options.align))
+    if gold:
+        rates = align.error_rates(model, tokenizer, gold)
         for row in found["heads"]:
             if row["kind"] == "cross":
                 here = {r: rate for r, rate in rates.items() if (r.layer, r.head) == (row["layer"], row["head"])}
@@ -151,13 +155,15 @@ def _described(
 
 def heads(options: argparse.Namespace) -> None:
     pairs = data.read_pairs(options.file, limit=options.limit)
+    trees = syntax.read_trees(options.syntax) if options.syntax else []
+    gold = read_gold(options.align) if options.align else []
     model, tokenizer = checkpoint.load(options.weights)
-    found = _described(model, tokenizer, pairs, options)
-    found["untrained"] = _described(untrained(model), tokenizer, pairs, options)["heads"]
+    found = _described(model, tokenizer, pairs, trees, gold)
+    found["untrained"] = _described(untrained(model), tokenizer, pairs, trees, gold)["heads"]
     if options.json:
         print(json.dumps({"n": len(pairs), **found}))
         return
-    print("kind    layer head  entropy  /uniform  distance    -1     0    +1  confidence  special  marks")
+    print("kind    layer head  entropy  /uniform  distance     -1      0     +1  confidence  special  marks")
     for row in found["heads"]:
         position = [row[name] for name in ("distance", "previous", "same", "next")]
         shown = ["     –" if value is None else f"{value:6.2f}" for value in position]

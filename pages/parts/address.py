@@ -1,7 +1,8 @@
 """The address is the state: every choice has a name in it, values as people read them, defaults left out.
 
 `read` runs before any widget, `write` after all of them. In between, the values live in st.session_state under
-the same names, which are also the keys of the widgets.
+the same names, which are also the keys of the widgets. A key is assigned only when its value changes: what Python
+assigns the browser takes over, and would undo a click that it has not sent yet.
 """
 
 from collections.abc import Callable
@@ -9,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FIRST_SENTENCE = "The animal didn't cross the street because it was too tired."
 LONGEST_TEXT = 4096  # characters kept in the address; 256 pieces never hold more
 
-_WRITTEN, _PAGE, _PROPOSED, _NOTES = "_address_written", "_address_page", "_address_proposed", "_address_notes"
+_IN_BROWSER, _PAGE, _BY_MENU = "_address_in_browser", "_address_page", "_address_by_menu"
+_PROPOSED, _NOTES, _KEPT = "_address_proposed", "_address_notes", "_address_kept"
 
 
 @dataclass(frozen=True)
@@ -86,32 +89,50 @@ FIELDS = {
 
 
 def read(page: str) -> None:
-    """Take over what the address says, if it says something new; keep every value otherwise.
+    """Take over what the address says, if it is news; keep every value otherwise."""
+    state, now = st.session_state, dict(st.query_params)
+    news, arrived = _is_news(page, named=any(name in now for name in FIELDS)), state.get(_PAGE) != page
+    if news or arrived or _is_back_or_forward():
+        state[_IN_BROWSER] = now
+    state[_NOTES] = []
+    if news:
+        state[_PROPOSED] = {}
+    for name, field in FIELDS.items():
+        if news:
+            state[name] = _parsed(name, field, now.get(name))
+        elif arrived or name not in state:  # Streamlit forgets a widget that was not drawn, and each page has its own
+            state[name] = state.get(name, state.get(_KEPT, {}).get(name, field.default))
+    state[_PAGE] = page
 
-    An empty address on a page just entered came from the menu and means "keep"; on the same page it is Back to the
-    defaults.
+
+def _is_news(page: str, *, named: bool) -> bool:
+    """Whether the address says what this session does not know yet.
+
+    It does to a new visitor, after Back or Forward, and through a link to another page. A visit to another page without
+    any of our names came from the menu and means "keep", then and when Back comes to it.
+
+    With any other run the browser sends what it has in its bar, and that may be older than what `write` wrote last: a
+    second click is often faster than the answer to the first.
     """
     state = st.session_state
-    now = {name: st.query_params[name] for name in FIELDS if name in st.query_params}
-    written = state.get(_WRITTEN)
-    news = now != written and (bool(now) or state.get(_PAGE) == page)
-    state[_NOTES] = []
-    if written is None or news:
-        state[_PROPOSED] = {}
-        for name, field in FIELDS.items():
-            state[name] = _parsed(name, field, now.get(name))
-    else:
-        for name, field in FIELDS.items():
-            state[name] = state.get(name, field.default)  # re-assigned, so that undrawn widgets keep their values
-    state[_PAGE] = page
+    if _IN_BROWSER not in state:
+        return True
+    by_menu = state.setdefault(_BY_MENU, set())
+    if _is_back_or_forward():
+        return named or page not in by_menu
+    arrived = state[_PAGE] != page
+    if arrived and not named and link():
+        by_menu.add(page)
+    return arrived and named
 
 
 def write() -> None:
     """Put every value that is not a default into the address."""
     values = link()
-    if values != {name: st.query_params[name] for name in st.query_params}:
+    if values != st.session_state[_IN_BROWSER]:
         st.query_params.from_dict(values)
-    st.session_state[_WRITTEN] = values
+    st.session_state[_IN_BROWSER] = values
+    st.session_state[_KEPT] = {name: st.session_state.get(name) for name in FIELDS}
 
 
 def link(**changes: Any) -> dict[str, str]:
@@ -120,7 +141,7 @@ def link(**changes: Any) -> dict[str, str]:
     values = {}
     for name, field in FIELDS.items():
         value = changes.get(name, state.get(name))
-        # The browser drops an empty text from the address, which must not come back as news.
+        # A browser does not keep a name without a value in its address.
         left_out = value in (field.default, None, "") or (name not in changes and proposed.get(name, ...) == value)
         if not left_out:
             values[name] = str(value)[:LONGEST_TEXT]
@@ -129,9 +150,11 @@ def link(**changes: Any) -> dict[str, str]:
 
 def propose(name: str, value: int | None) -> None:
     """The value of a field that the reader has not set. It follows the sentence, and stays out of the address."""
-    proposed = st.session_state.setdefault(_PROPOSED, {})
-    if st.session_state.get(name) is None or proposed.get(name, ...) == st.session_state[name]:
-        st.session_state[name] = proposed[name] = value
+    state, proposed = st.session_state, st.session_state.setdefault(_PROPOSED, {})
+    if state.get(name) is None or proposed.get(name, ...) == state[name]:
+        proposed[name] = value
+        if state.get(name) != value:
+            state[name] = value
 
 
 def within(name: str, most: int) -> None:
@@ -156,6 +179,12 @@ def note(sentence: str) -> None:
 
 def notes() -> list[str]:
     return list(st.session_state.get(_NOTES, []))
+
+
+def _is_back_or_forward() -> bool:
+    """Whether the browser's own buttons asked for this run."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def _parsed(name: str, field: Field, text: str | None) -> Any:

@@ -50,7 +50,8 @@ def bar() -> None:
                 on_change=_new_sentence,
                 placeholder="leave empty for the model's own",
             )
-    st.session_state["_bar_line"], st.session_state["_notes_line"] = st.empty(), st.empty()
+    # A container, not st.empty(): what it said stays until the next answer is there, so that nothing below it jumps.
+    st.session_state["_bar_line"] = st.container(gap="xsmall")
 
 
 def sidebar() -> None:
@@ -104,7 +105,7 @@ def reading() -> "Reading":
 
 
 def _stop(sentence: str, icon: str | None = None) -> NoReturn:
-    with st.session_state["_bar_line"].container():
+    with st.session_state["_bar_line"]:
         st.error(_as_text(sentence), icon=icon)
     notes()
     address.write()  # app.py does not come to it any more
@@ -118,7 +119,7 @@ def _as_text(text: str) -> str:
 
 def _say_translation(found: "Reading") -> None:
     label = "your translation" if found.forced else f"the model's translation, {DECODERS[st.session_state['decoder']]}"
-    with st.session_state["_bar_line"].container(gap="xsmall"):
+    with st.session_state["_bar_line"]:
         st.text(found.trace.target_text or "(the model ended at once: an empty translation)")
         total = float(found.trace.target_log_probabilities().sum())
         said = f"{label} · log-probability {_signed(total)}"
@@ -130,9 +131,8 @@ def _say_translation(found: "Reading") -> None:
 
 def notes() -> None:
     """What the address asked for and does not exist. Some of it shows only while the page is made, so call it after."""
-    if said := address.notes():
-        with st.session_state["_notes_line"].container(gap="xsmall"):
-            _warn(said)
+    with st.session_state["_bar_line"]:
+        _warn(address.notes())
 
 
 def _warn(sentences: list[str]) -> None:

@@ -5,7 +5,9 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import Locator, Page, expect
 
-SETTLED = 10_000  # milliseconds until the address has followed
+from tests.browser.visits import PATIENCE
+
+expect.set_options(timeout=PATIENCE)
 
 
 def address(page: Page) -> dict[str, str]:

@@ -114,6 +114,17 @@ def test_the_menu_keeps_the_sentence_and_the_choices(open_page: OpenPage) -> Non
         bar.until_address(page, **here)
         expect(bar.sentence(page)).to_have_value(SENTENCE)
         bar.shows(page, expected.read(SENTENCE).target_text)
+    bar.choose(page, "Kind", phrases.kind("cross"))
+    bar.until_address(page, **here, kind="cross")
+    places = []
+    while not places or places[-1] != ("/heads", here) or "/masked_vs_cross" not in {path for path, _ in places}:
+        page.go_back()
+        bar.until_address(page, **here)
+        expect(bar.sentence(page)).to_have_value(SENTENCE)
+        places.append((bar.path(page), bar.address(page)))
+        assert len(places) < 8
+    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
+    expect(page.locator("canvas[data-marker=head]")).to_have_attribute("aria-label", beginning("encoder, "))
 
 
 def test_a_sentence_that_was_emptied_is_asked_for_and_nothing_else_is_lost(open_page: OpenPage) -> None:
@@ -127,6 +138,31 @@ def test_a_sentence_that_was_emptied_is_asked_for_and_nothing_else_is_lost(open_
     bar.type_sentence(page, OTHER)
     bar.shows(page, expected.read(OTHER).target_text)
     bar.until_address(page, sentence=OTHER, kind="cross", layer=2, head=3, scale="linear")
+
+
+def test_clicks_that_come_faster_than_the_answers_are_all_heard(open_page: OpenPage) -> None:
+    """Only the three switches are looked at: a proposed head may be taken for a chosen one in such haste."""
+    page = open_page(link("heads", {"sentence": SENTENCE}))
+    switches = {"Scale": ("√", "linear"), "Kind": (phrases.kind("encoder"), phrases.kind("masked"))}
+    switches["Units"] = ("pieces", "words")
+    wanted = [[None, None, None], ["linear", "masked", "words"]]
+    for pause in (0, 50, 100, 200):
+        for side in (1, 0):
+            for label, options in switches.items():
+                bar.choose(page, label, options[side])
+                page.wait_for_timeout(pause)
+            page.wait_for_function(
+                """(wanted) => {
+                  const said = new URLSearchParams(location.search);
+                  return ['scale', 'kind', 'units'].every((name, at) => said.get(name) === wanted[at]);
+                }""",
+                arg=wanted[side],
+            )
+            for label, options in switches.items():
+                buttons = page.get_by_role("radiogroup", name=label, exact=True)
+                chosen = buttons.get_by_role("radio", name=options[side], exact=True)
+                expect(chosen).to_have_attribute("aria-checked", "true")
+            expect(bar.sentence(page)).to_have_value(SENTENCE)
 
 
 def test_two_visitors_at_the_same_time_each_see_their_own(open_page: OpenPage) -> None:

@@ -124,7 +124,7 @@ def test_a_forbidden_cell_says_why_and_a_pin_stays_while_the_heads_change(open_p
     places = drawn.cells(masked)
     drawn.hover(places[1][3])
     expect(reading).to_have_text(heatmap.sentence(masked, 1, 3))
-    expect(reading).to_contain_text("its score is set to −∞")
+    expect(reading).to_contain_text("−∞")
     drawn.click(places[2][1])
     until_step(page, 3, kind="masked", query=3, key=2)
     page.get_by_role("combobox", name="◣ head", exact=True).click()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model import capture, command, evaluate, score, train, translate
+from model import align, capture, command, evaluate, heads, score, train, translate
 from model.checkpoint import CheckpointError
 from model.command import InputError, at_least
 
@@ -36,7 +36,7 @@ def test_help_runs_from_the_shell_and_names_the_weights() -> None:
     assert ran.stderr == ""
 
 
-@pytest.mark.parametrize("main", [capture.main, evaluate.main, score.main, train.main, translate.main])
+@pytest.mark.parametrize("main", [m.main for m in (align, capture, evaluate, heads, score, train, translate)])
 def test_every_command_has_help(main: Main, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["--help"])

@@ -56,22 +56,35 @@ EVERY_BAD = [(name, text) for name, bad in BAD.items() for text in bad]
 class Parameters(dict[str, str]):
     """What st.query_params is in a browser."""
 
+    def __init__(self) -> None:
+        self.told: list[dict[str, str]] = []  # what the browser was sent
+
     def from_dict(self, values: dict[str, str]) -> None:
         self.clear()
         self.update(values)
+        self.told.append(values)
 
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """A session without Streamlit: its state, and the address bar."""
-    made = SimpleNamespace(session_state={}, query_params=Parameters())
+    made = SimpleNamespace(session_state={}, query_params=Parameters(), is_history_navigation=False)
     monkeypatch.setattr(address, "st", made)
+    monkeypatch.setattr(address, "get_script_run_ctx", lambda: made)
     return made
 
 
 def opened(session: SimpleNamespace, page: str = "heads", **values: str) -> None:
-    session.query_params.from_dict(values)
+    session.query_params.clear()
+    session.query_params.update(values)
     address.read(page)
+
+
+def navigated(session: SimpleNamespace, page: str = "heads", **values: str) -> None:
+    """By Back or Forward."""
+    session.is_history_navigation = True
+    opened(session, page, **values)
+    session.is_history_navigation = False
 
 
 def test_every_field_but_the_newest_is_tried_here() -> None:
@@ -165,16 +178,50 @@ def test_an_address_that_we_wrote_is_no_news(session: SimpleNamespace) -> None:
     assert session.query_params == {"layer": "2", "head": "4"}
 
 
+def test_what_the_browser_still_shows_of_an_earlier_address_is_no_news(session: SimpleNamespace) -> None:
+    """A second click may come before the browser has put the answer to the first into its bar."""
+    opened(session, layer="2")
+    address.write()
+    session.session_state["head"] = 4
+    address.read("heads")
+    address.write()
+    session.session_state["key"] = 3
+    opened(session, layer="2")  # not head=4 yet
+    assert [session.session_state[name] for name in ("layer", "head", "key")] == [2, 4, 3]
+    address.write()
+    assert session.query_params == {"layer": "2", "head": "4", "key": "3"}
+    session.session_state.update(head=None, key=None)
+    opened(session, layer="2")  # still not, but it has been told more, so it must be told less again
+    address.write()
+    assert session.query_params.told[-1] == {"layer": "2"}
+
+
+def test_the_browser_is_told_nothing_that_it_has(session: SimpleNamespace) -> None:
+    """It would make an entry in its history of it, however the address is spelled."""
+    opened(session, layer="2")
+    for _ in range(3):
+        address.write()
+        address.read("heads")
+    assert session.query_params.told == []
+
+
+def test_a_link_to_another_page_is_news(session: SimpleNamespace) -> None:
+    opened(session, layer="2", query="3")
+    address.write()
+    opened(session, page="masked_vs_cross", layer="1", kind="cross")
+    assert [session.session_state[name] for name in ("layer", "kind", "query")] == [1, "cross", None]
+
+
 def test_back_and_forward_restore_every_value(session: SimpleNamespace) -> None:
     opened(session, layer="2", kind="cross")
     address.write()
     session.session_state.update(layer=1, query=3)
     address.read("heads")
     address.write()
-    opened(session, layer="2", kind="cross")  # Back
+    navigated(session, layer="2", kind="cross")  # Back
     assert [session.session_state[name] for name in ("layer", "kind", "query")] == [2, "cross", None]
     address.write()
-    opened(session, layer="1", kind="cross", query="3")  # Forward
+    navigated(session, layer="1", kind="cross", query="3")  # Forward
     assert [session.session_state[name] for name in ("layer", "kind", "query")] == [1, "cross", 3]
 
 
@@ -184,8 +231,10 @@ def test_back_to_the_empty_address_of_the_same_page_is_back_to_the_defaults(sess
     session.session_state["kind"] = "masked"
     address.read("heads")
     address.write()
-    opened(session)
+    navigated(session)
     assert session.session_state["kind"] == "encoder"
+    address.write()
+    assert session.query_params == {}
 
 
 def test_an_empty_address_on_another_page_came_from_the_menu_and_keeps_all(session: SimpleNamespace) -> None:
@@ -197,8 +246,22 @@ def test_an_empty_address_on_another_page_came_from_the_menu_and_keeps_all(sessi
     assert session.query_params == {"sentence": "A cat.", "kind": "cross", "layer": "2"}
 
 
+def test_back_to_where_the_menu_led_keeps_all_as_well(session: SimpleNamespace) -> None:
+    here = {"sentence": "A cat.", "kind": "cross"}
+    opened(session, **here)
+    address.write()
+    opened(session, page="masked_vs_cross")
+    address.write()
+    navigated(session, page="masked_vs_cross")  # the menu made an entry of its own in the browser's history
+    assert session.session_state["sentence"] == "A cat."
+    address.write()
+    assert session.query_params == here
+    navigated(session, page="heads", **here)
+    assert session.session_state["sentence"] == "A cat."
+
+
 def test_a_sentence_that_was_emptied_stays_empty(session: SimpleNamespace) -> None:
-    """A browser does not keep a name without a value in the address, so that must not look like Back."""
+    """A browser does not keep a name without a value in the address."""
     opened(session, sentence="A cat.", kind="cross")
     address.write()
     session.session_state["sentence"] = ""
@@ -212,10 +275,31 @@ def test_a_sentence_that_was_emptied_stays_empty(session: SimpleNamespace) -> No
 def test_a_widget_that_is_not_drawn_keeps_its_value(session: SimpleNamespace) -> None:
     opened(session, beam="7")
     address.write()
-    del session.session_state["scale"]  # Streamlit forgets what no widget of the last run had
+    del session.session_state["beam"]  # Streamlit forgets what no widget of the last run had
     address.read("heads")
     assert session.session_state["beam"] == 7
-    assert session.session_state["scale"] == "√"
+
+
+def test_a_value_is_assigned_only_when_it_changes(session: SimpleNamespace) -> None:
+    """The browser takes over what is assigned, also over a click that it has not sent yet."""
+    assigned: list[str] = []
+
+    class Watched(dict[str, Any]):
+        def __setitem__(self, name: str, value: Any) -> None:
+            assigned.append(name)
+            super().__setitem__(name, value)
+
+    session.session_state = Watched()
+    opened(session, layer="2")
+    address.propose("head", 4)
+    address.write()
+    assigned.clear()
+    address.read("heads")
+    address.propose("head", 4)
+    address.write()
+    assert not set(assigned) & set(FIELDS)
+    address.read("masked_vs_cross")
+    assert set(assigned) >= set(FIELDS), "the widgets of another page are others, though their keys are the same"
 
 
 def test_a_proposal_fills_what_nobody_chose_and_stays_out_of_the_address(session: SimpleNamespace) -> None:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.trace import Array
+from pages.parts import address as address_bar
 from viz.payload import unpack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +27,9 @@ class Visitor:
 
     def follow(self, page: str, **address: str) -> None:
         """Open a link to a page, with SENTENCE if it names no other: whatever was chosen before is gone."""
-        self._go(page, {"sentence": SENTENCE} | address)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(address_bar, "_is_back_or_forward", lambda: True)  # or a link to the same page is no news
+            self._go(page, {"sentence": SENTENCE} | address)
 
     def menu(self, page: str) -> None:
         """Go to a page by the menu, which empties the address."""
