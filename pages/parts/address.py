@@ -6,17 +6,19 @@ assigns the browser takes over, and would undo a click that it has not sent yet.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FIRST_SENTENCE = "The animal didn't cross the street because it was too tired."
 LONGEST_TEXT = 4096  # characters kept in the address; 256 pieces never hold more
 
 _IN_BROWSER, _PAGE, _BY_MENU = "_address_in_browser", "_address_page", "_address_by_menu"
-_PROPOSED, _NOTES, _KEPT = "_address_proposed", "_address_notes", "_address_kept"
+_PROPOSED, _NOTES = "_address_proposed", "_address_notes"
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ def read(page: str) -> None:
     for name, field in FIELDS.items():
         if news:
             state[name] = _parsed(name, field, now.get(name))
-        elif arrived or name not in state:  # Streamlit forgets a widget that was not drawn, and each page has its own
-            state[name] = state.get(name, state.get(_KEPT, {}).get(name, field.default))
+        elif arrived:  # the page's widgets are others, though their keys are the same
+            state[name] = state.get(name, field.default)
     state[_PAGE] = page
 
 
@@ -132,7 +134,9 @@ def write() -> None:
     if values != st.session_state[_IN_BROWSER]:
         st.query_params.from_dict(values)
     st.session_state[_IN_BROWSER] = values
-    st.session_state[_KEPT] = {name: st.session_state.get(name) for name in FIELDS}
+    for name in FIELDS:  # Streamlit forgets the value of a widget that was not drawn; one that was refuses this
+        with suppress(StreamlitAPIException):
+            st.session_state[name] = st.session_state[name]
 
 
 def link(**changes: Any) -> dict[str, str]:
