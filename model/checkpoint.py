@@ -31,7 +31,7 @@ class CheckpointError(ValueError):
 def load(folder: Path = WEIGHTS) -> tuple[Transformer, Tokenizer]:
     """The model, in eval mode and float32, and its tokenizer. Raises CheckpointError in one sentence."""
     if not folder.is_dir():
-        raise CheckpointError(f"there is no weights folder {folder}; give one with --weights")
+        raise CheckpointError(f"there is no weights folder {folder}")
     for name in (CONFIG, TENSORS, VOCABULARY):
         if not (folder / name).is_file():
             raise CheckpointError(

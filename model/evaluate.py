@@ -14,7 +14,7 @@ import sacrebleu
 import torch
 
 from model import checkpoint, command, data
-from model.command import at_least
+from model.command import WIDEST_BEAM, at_least
 from model.config import EOS, MAX_PIECES
 from model.decode import LENGTH_PENALTY, Decoding, decode
 from model.tokenizer import Tokenizer
@@ -67,9 +67,11 @@ def scores(sources: Sequence[str], translated: Sequence[str], references: Sequen
 def evaluate(options: argparse.Namespace) -> None:
     pairs = data.read_pairs(options.file, limit=options.limit)
     model, tokenizer = checkpoint.load(options.weights)
-    decoding = Decoding("beam", beam=options.beam, length_penalty=options.length_penalty)
-    if options.beam == 1:
-        decoding = Decoding("greedy")
+    method = "beam" if options.beam > 1 else "greedy"
+    try:
+        decoding = Decoding(method, beam=options.beam, length_penalty=options.length_penalty)
+    except ValueError as error:
+        raise command.InputError(str(error)) from error
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     with torch.inference_mode():
         translated = translate_all(model, tokenizer, sources, decoding)
@@ -88,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = command.parser("evaluate", "Score a model on a file of source<TAB>target lines.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--json", action="store_true", help="one object on the last line")
-    parser.add_argument("--beam", type=at_least(1), default=1, help="1 (default) is greedy")
+    parser.add_argument("--beam", type=at_least(1, WIDEST_BEAM), default=1, help="1 (default) is greedy")
     parser.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY)
     parser.add_argument("--limit", type=at_least(1), help="only the first N lines")
     return command.run(evaluate, parser, arguments)

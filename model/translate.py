@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from model import checkpoint, command
 from model.capture import prepare, translate_ids
-from model.command import at_least
+from model.command import WIDEST_BEAM, at_least
 from model.config import EOS
 from model.decode import LENGTH_PENALTY, Decoding
 from model.labels import labels
@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = command.parser("translate", "Translate an English sentence to German.")
     parser.add_argument("sentence", help="in English")
     parser.add_argument("--json", action="store_true", help="one object: text, source, target, log_probability, steps")
-    parser.add_argument("--beam", type=at_least(1), default=1, help="hypotheses kept; 1 (default) is greedy")
+    parser.add_argument(
+        "--beam", type=at_least(1, WIDEST_BEAM), default=1, help="hypotheses kept; 1 (default) is greedy"
+    )
     parser.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="exponent, for --beam")
     parser.add_argument("--sample", action="store_true", help="draw each piece instead of taking the likeliest")
     parser.add_argument("--temperature", type=float, default=1.0, help="for --sample")

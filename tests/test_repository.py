@@ -18,7 +18,7 @@ HOSTS = {
     "localhost", "127.0.0.1", "0.0.0.0",
     "example", "example.com", "example.org", "elsewhere.example",
     "apache.org", "w3.org", "pytorch.org", "streamlit.io", "plotly.com", "python.org", "github.com",
-    "arxiv.org", "doi.org", "aclanthology.org", "tatoeba.org", "creativecommons.org",
+    "arxiv.org", "doi.org", "aclanthology.org", "tatoeba.org", "manythings.org", "creativecommons.org",
 }  # fmt: skip
 HOST = re.compile(
     r"(?:https?|wss?|git|ssh)://(?:[^\s/@]+@)?(?P<linked>[\w.-]+)|\b(?P<bare>(?:[a-z0-9-]+\.)+(?:com|net|org))\b",

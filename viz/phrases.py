@@ -13,7 +13,7 @@ SENTENCES = {
     "(cross, layer {layer}, {head})",
 }
 FORBIDDEN = "‘{row}’ may not look at ‘{column}’: the mask sets this score to −∞, so its weight is exactly 0"
-CAVEAT = "Attention shows where a head took values from, not why a word was chosen; silence the head to test that."
+CAVEAT = "Attention shows where a head took values from, not why a word was chosen."
 ROWS_AND_COLUMNS = "Row = the token that looks, column = the token it looks at."
 
 

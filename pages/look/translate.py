@@ -25,7 +25,8 @@ mount.translation(
 )
 st.caption(
     "A line joins each German word to the English word it leaned on most: the mean of all cross-attention heads of "
-    f"layer {layer}, in the row that predicts the word. The bar under a piece is its probability."
+    f"layer {layer}, in the row that predicts the word. (Where a sentence needs more than one line, point at a piece: "
+    "its English word is underlined.) The bar under a piece is its probability."
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     controls.place("Step", "step", [token.text for token in trace.predicted], optional=False)

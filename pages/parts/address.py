@@ -18,7 +18,7 @@ FIRST_SENTENCE = "The animal didn't cross the street because it was too tired."
 LONGEST_TEXT = 4096  # characters kept in the address; 256 pieces never hold more
 
 _IN_BROWSER, _PAGE, _BY_MENU = "_address_in_browser", "_address_page", "_address_by_menu"
-_PROPOSED, _NOTES = "_address_proposed", "_address_notes"
+_PROPOSED, _NOTES, _KEPT = "_address_proposed", "_address_notes", "_address_kept"
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ FIELDS = {
     "scale": _choice("√", "linear"),
     "rank": _choice("weight", "order"),
 }
+ON_EVERY_PAGE = ("sentence", "target", "decoder", "beam", "temperature", "top_k", "top_p", "seed")  # app.py draws them
 
 
 def read(page: str) -> None:
@@ -102,9 +103,9 @@ def read(page: str) -> None:
     for name, field in FIELDS.items():
         if news:
             state[name] = _parsed(name, field, now.get(name))
-        elif arrived:  # the page's widgets are others, though their keys are the same
-            state[name] = state.get(name, field.default)
-    state[_PAGE] = page
+        elif name not in state or (arrived and name not in ON_EVERY_PAGE):  # another page's widgets take nothing along
+            state[name] = state[_KEPT].get(name, field.default)
+    state[_PAGE], state[_KEPT] = page, {name: state[name] for name in FIELDS}
 
 
 def _is_news(page: str, *, named: bool) -> bool:
@@ -131,9 +132,10 @@ def _is_news(page: str, *, named: bool) -> bool:
 def write() -> None:
     """Put every value that is not a default into the address."""
     values = link()
-    if values != st.session_state[_IN_BROWSER]:
+    if not values == st.session_state[_IN_BROWSER] == dict(st.query_params):
         st.query_params.from_dict(values)
     st.session_state[_IN_BROWSER] = values
+    st.session_state[_KEPT] = {name: st.session_state[name] for name in FIELDS}
     for name in FIELDS:  # Streamlit forgets the value of a widget that was not drawn; one that was refuses this
         with suppress(StreamlitAPIException):
             st.session_state[name] = st.session_state[name]

@@ -127,7 +127,9 @@ def test_hover_reads_a_click_pins_and_escape_or_a_second_click_releases(open_pag
     for row, column in ((0, 3), (2, 1), (3, 9)):
         large.hover(places[row][column])
         expect(page.locator(".reading").last).to_have_text(heatmap.sentence(shown, row, column))
+    page.wait_for_timeout(300)  # for Python to hear of it, if it did
     assert page.evaluate("window.runs") == 0
+    bar.until_address(page, **here)
 
     large.click(places[2][7])
     bar.until_address(page, **here, query=3, key=8)

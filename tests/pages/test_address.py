@@ -8,7 +8,7 @@ import pytest
 from streamlit.errors import StreamlitAPIException
 
 from pages.parts import address
-from pages.parts.address import FIELDS, FIRST_SENTENCE, LONGEST_TEXT
+from pages.parts.address import FIELDS, FIRST_SENTENCE, LONGEST_TEXT, ON_EVERY_PAGE
 
 # For each field a value that is not its default, as text and as what the widget holds.
 OTHER: dict[str, tuple[str, Any]] = {
@@ -212,6 +212,15 @@ def test_what_the_browser_still_shows_of_an_earlier_address_is_no_news(session: 
     assert session.query_params.told[-1] == {"layer": "2"}
 
 
+def test_the_menu_s_entry_of_the_very_page_keeps_all_and_puts_the_address_back(session: SimpleNamespace) -> None:
+    opened(session, layer="2")
+    address.write()
+    opened(session)
+    assert session.session_state["layer"] == 2
+    address.write()
+    assert session.query_params == {"layer": "2"}
+
+
 def test_the_browser_is_told_nothing_that_it_has(session: SimpleNamespace) -> None:
     """It would make an entry in its history of it, however the address is spelled."""
     opened(session, layer="2")
@@ -307,7 +316,8 @@ def test_a_value_is_assigned_only_when_it_changes(session: SimpleNamespace) -> N
     address.propose("head", 4)
     assert assigned == []
     address.read("masked_vs_cross")
-    assert assigned == [*FIELDS], "the widgets of another page are others, though their keys are the same"
+    of_pages = [name for name in FIELDS if name not in ON_EVERY_PAGE]
+    assert assigned == of_pages, "the widgets of another page are others, though their keys are the same"
 
 
 def test_a_proposal_fills_what_nobody_chose_and_stays_out_of_the_address(session: SimpleNamespace) -> None:

@@ -106,6 +106,26 @@ def test_the_menu_keeps_the_sentence_and_every_choice(visitor: Visitor, page: st
 
 
 @EVERY_PAGE
+def test_the_menu_keeps_what_was_chosen_in_widgets_also_of_pages_that_are_gone(visitor: Visitor, page: str) -> None:
+    visitor.follow("heads")
+    visitor.choose("layer", 1)
+    visitor.choose("scale", "linear")
+    visitor.menu("masked_vs_cross")
+    visitor.choose("cross_layer", 2)
+    visitor.choose("cross_head", 5)
+    visitor.choose("cross_head", 3)
+    visitor.choose("decoder", "beam")
+    visitor.choose("beam", 7)
+    visitor.choose("decoder", "greedy")
+    chosen = {"layer": "1", "scale": "linear", "cross_layer": "2", "cross_head": "3", "beam": "7"}
+    for visited in (page, "masked_vs_cross", "heads", page):
+        visitor.menu(visited)
+        visitor.app.run()
+        assert visitor.address == {"sentence": SENTENCE} | chosen
+        assert {name: str(visitor.state(name)) for name in chosen} == chosen
+
+
+@EVERY_PAGE
 def test_going_back_restores_the_widgets(visitor: Visitor, page: str) -> None:
     visitor.follow(page, **FULL)
     visitor.follow(page, sentence="My sister draws 25 keys.", layer="1")

@@ -117,8 +117,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
       if (lines) drawLines(context);
       else drawAsMatrix(context);
     }
-    const unread = pinned ? "Pinned; Esc or a second click releases it." : "Point at a cell to read it; click to pin it and to rank all heads by it.";
-    reading.textContent = hovered ? say(map, arrays, hovered.row, hovered.column) : unread;
+    const focus = cell();
+    reading.textContent = focus
+      ? say(map, arrays, focus.row, focus.column)
+      : "Point at a cell to read it; click to pin it and to rank all heads by it.";
     aloud.textContent = pinned ? `Pinned: ${say(map, arrays, pinned.row, pinned.column)}` : "";
   }
 

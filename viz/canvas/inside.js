@@ -85,7 +85,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       line.append(element("span", { class: "token" }, columns[at]));
       line.append(element("span", { class: "digits" }, signed(arrays.scores[at])));
       line.append(element("span", { class: "digits" }, allowed ? digits(arrays.exponentials[at]) : "0 (−∞)"));
-      line.append(bar(arrays.weights[at], allowed, hue), element("span", { class: "digits" }, allowed ? number(arrays.weights[at]) : "0"));
+      line.append(bar(arrays.weights[at], allowed, hue), element("span", { class: "digits" }, allowed ? digits(arrays.weights[at]) : "0"));
       line.append(bar(arrays.moved[at] / mostMoved, allowed, theme.chrome), element("span", { class: "digits" }, digits(arrays.moved[at])));
       line.addEventListener("click", () => setTriggerValue("column", at + 1));
       row.append(line);
