@@ -57,6 +57,10 @@ with st.container(horizontal=True):
     )
     names = {"queries": "queries", "keys": "keys", "values": "values", "head_outputs": "the head's output"}
     whole = st.segmented_control("The whole of", list(names), format_func=names.__getitem__, key="whole")
+    as_table = st.toggle("show as table", key="as_table")
+if as_table:
+    st.dataframe(inside.products(cell), hide_index=True)
+    st.dataframe(inside.table(cell, shown), hide_index=True)
 if whole:
     st.dataframe(tables.vectors(trace, kind, layer, head, whole))
 controls.caveat()

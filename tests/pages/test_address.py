@@ -315,7 +315,7 @@ def test_a_value_is_assigned_only_when_it_changes(session: SimpleNamespace) -> N
     address.read("heads")
     address.propose("head", 4)
     assert assigned == []
-    address.read("masked_vs_cross")
+    opened(session, page="masked_vs_cross")
     of_pages = [name for name in FIELDS if name not in ON_EVERY_PAGE]
     assert assigned == of_pages, "the widgets of another page are others, though their keys are the same"
 

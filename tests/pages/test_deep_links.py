@@ -107,22 +107,21 @@ def test_the_menu_keeps_the_sentence_and_every_choice(visitor: Visitor, page: st
 
 @EVERY_PAGE
 def test_the_menu_keeps_what_was_chosen_in_widgets_also_of_pages_that_are_gone(visitor: Visitor, page: str) -> None:
+    chosen: dict[str, Any] = {"scale": "linear", "beam": 7}
     visitor.follow("heads")
-    visitor.choose("layer", 1)
     visitor.choose("scale", "linear")
     visitor.menu("masked_vs_cross")
-    visitor.choose("cross_layer", 2)
-    visitor.choose("cross_head", 5)
-    visitor.choose("cross_head", 3)
+    for name in ("layer", "cross_layer", "cross_head"):
+        chosen[name] = 3 - min(2, visitor.state(name))  # 1 or 2, and not what is proposed
+        visitor.choose(name, chosen[name])
     visitor.choose("decoder", "beam")
     visitor.choose("beam", 7)
     visitor.choose("decoder", "greedy")
-    chosen = {"layer": "1", "scale": "linear", "cross_layer": "2", "cross_head": "3", "beam": "7"}
     for visited in (page, "masked_vs_cross", "heads", page):
         visitor.menu(visited)
         visitor.app.run()
-        assert visitor.address == {"sentence": SENTENCE} | chosen
-        assert {name: str(visitor.state(name)) for name in chosen} == chosen
+        assert visitor.address == {"sentence": SENTENCE} | {name: str(value) for name, value in chosen.items()}
+        assert {name: visitor.state(name) for name in chosen} == chosen
 
 
 @EVERY_PAGE
