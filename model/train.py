@@ -190,9 +190,16 @@ def _start(options: argparse.Namespace, pairs: Sequence[Pair]) -> tuple[Transfor
 
 
 def train(options: argparse.Namespace) -> None:
+    torch.set_flush_denormal(True)  # sums of tiny numbers are many times slower
+    try:
+        _train(options)
+    finally:
+        torch.set_flush_denormal(False)  # it holds for the whole process
+
+
+def _train(options: argparse.Namespace) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
-    torch.set_flush_denormal(True)
     everything = [pair for path in options.train for pair in data.read_pairs(path)]
     pairs = data.thin(everything, versions=options.versions, words=options.words)
     if not pairs:
