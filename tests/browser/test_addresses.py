@@ -10,6 +10,7 @@ from tests.browser import bar, expected
 from tests.browser.canvas import canvas
 from tests.browser.conftest import OpenPage
 from tests.browser.serving import Server
+from tests.browser.visits import wait_until_idle
 from viz import captions, heatmap, phrases
 
 SENTENCE = "My brother reads an old book in the small garden today."
@@ -109,6 +110,7 @@ def test_the_menu_keeps_the_sentence_and_the_choices(open_page: OpenPage) -> Non
     page = open_page(link("heads", dict(here)))
     ways = (("Heads", "/heads"), ("Masked vs cross", "/masked_vs_cross"), ("Translate", "/"), ("Heads", "/heads"))
     for title, path in ways:
+        wait_until_idle(page)  # the menu acts on the page as it stands, not on one that is still being written
         bar.menu(page, title)
         page.wait_for_function("(path) => location.pathname === path", arg=path)
         expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
@@ -119,6 +121,7 @@ def test_the_menu_keeps_the_sentence_and_the_choices(open_page: OpenPage) -> Non
     bar.until_address(page, **here, kind="cross")
     places = []
     while not places or places[-1] != ("/heads", here) or "/masked_vs_cross" not in {path for path, _ in places}:
+        wait_until_idle(page)
         page.go_back()
         bar.until_address(page, **here)
         expect(bar.sentence(page)).to_have_value(SENTENCE)
