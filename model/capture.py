@@ -1,6 +1,7 @@
 """Run a sentence through the model with every tap open.
 
 python -m model.capture "The cat sleeps." --out trace.npz      every tensor under its tap's name, with labels
+python -m model.capture --file sentences.txt --out traces       the same for each line, into a folder (see archive.py)
 """
 
 import argparse
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
-from model import checkpoint, command
+from model import archive, checkpoint, command
 from model.command import InputError
 from model.config import BOS, EOS, MAX_PIECES, PAD
 from model.decode import Decoding, Hypothesis, decode
@@ -117,9 +119,18 @@ def save(trace: Trace, path: Path) -> None:
         np.savez_compressed(file, **named)
 
 
-def _capture(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
+    if (options.sentence is None) == (options.file is None):
+        raise InputError("give one sentence, or --file with a sentence in each line")
+    if options.file is not None and options.target is not None:
+        raise InputError("--target goes with one sentence; in a --file a translation stands after a tab")
     if not options.out.absolute().parent.is_dir():
         raise InputError(f"the folder {options.out.absolute().parent} does not exist; create it first")
+    capture_one = _capture_sentence if options.file is None else _capture_file
+    capture_one(options)
+
+
+def _capture_sentence(options: argparse.Namespace) -> None:
     model, tokenizer = checkpoint.load(options.weights)
     for text in filter(None, (options.sentence, options.target)):
         prepared = prepare(tokenizer, text)
@@ -130,12 +141,35 @@ def _capture(options: argparse.Namespace) -> None:
     print(f"{options.out}: {len(trace.tensors)} tensors of “{trace.source_text}” → “{trace.target_text}”")
 
 
+def _capture_file(options: argparse.Namespace) -> None:
+    total = archive.count(options.file)
+    model, tokenizer = checkpoint.load(options.weights)
+    options.out.mkdir(exist_ok=True)
+    broken = 0
+
+    def write(sentence: archive.Sentence, file: Path) -> str:
+        trace = capture(model, tokenizer, sentence.text, target=sentence.target or None)
+        save(trace, file)
+        return trace.target_text
+
+    def report(line: int, mistake: str) -> None:
+        nonlocal broken
+        broken += 1
+        tqdm.write(f"{options.file}, line {line}: {mistake}", file=sys.stderr)
+
+    filled = archive.fill(options.file, options.out, archive.digest(options.weights), write, report)
+    for _ in tqdm(filled, total=total, unit=" lines", file=sys.stderr, disable=None):
+        pass
+    print(f"{options.out}: {total - broken} of {total} lines, listed in {options.out / archive.INDEX}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = command.parser("capture", "Write every tensor of one translation to an .npz file.")
-    parser.add_argument("sentence", help="in English")
-    parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
+    parser = command.parser("capture", "Write every tensor of a translation to an .npz file.")
+    parser.add_argument("sentence", nargs="?", help="in English")
+    parser.add_argument("--file", type=Path, help="lines of sentence or sentence<TAB>translation")
+    parser.add_argument("--out", type=Path, required=True, help="the .npz file to write; with --file the folder")
     parser.add_argument("--target", help="force this German translation instead of the model's own")
-    return command.run(_capture, parser, arguments)
+    return command.run(_run, parser, arguments)
 
 
 if __name__ == "__main__":
