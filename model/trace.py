@@ -1,6 +1,6 @@
 """One run of the model as numpy arrays with labels: what every picture is drawn from. No torch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,6 +9,7 @@ import numpy as np
 Array = np.ndarray
 
 KINDS = ("encoder", "masked", "cross")
+SPECIAL = ("<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]")  # as models commonly write them
 _WHERE = {
     "encoder": ("encoder", "self_attention"),
     "masked": ("decoder", "self_attention"),
@@ -80,6 +81,39 @@ class AttentionMap:
             raise LabelError("decoder rows need a second label, what they predict; encoder rows have none")
         if self.predicts is not None and len(self.predicts) != len(self.rows):
             raise LabelError(f"{len(self.rows)} rows read a token, but {len(self.predicts)} predict one")
+
+    @classmethod
+    def of(
+        cls,
+        weights: Array,
+        rows: Sequence[str],
+        columns: Sequence[str] | None = None,
+        *,
+        predicts: Sequence[str] | None = None,
+        kind: str = "encoder",
+        layer: int = 1,
+        head: int | None = 1,
+        allowed: Array | None = None,
+    ) -> "AttentionMap":
+        """Anyone's attention weights (rows, columns) with their labels; columns default to the rows.
+
+        Masked and cross rows need `predicts`, the token that each row predicts. A masked map that does not say what is
+        allowed may look at itself and to the left. Scores are the logarithms of the weights, up to a constant a row.
+
+        Raises LabelError if labels do not fit, or a weight is not a number from 0 to 1.
+        """
+        weights = np.asarray(weights, dtype=np.float64)
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights <= 1 + 1e-6).all()):
+            raise LabelError("attention weights are numbers from 0 to 1; some of these are not")
+        if allowed is None:
+            allowed = np.tri(*weights.shape, dtype=bool) if kind == "masked" else np.ones(weights.shape, dtype=bool)
+        elif weights.shape == np.shape(allowed) and weights[~np.asarray(allowed, dtype=bool)].any():
+            raise LabelError("a cell that may not be looked at has a weight above 0")
+        with np.errstate(divide="ignore"):
+            scores = np.log(weights)
+        shown = [tuple(Token(t, t, special=t in SPECIAL) for t in texts) for texts in (rows, columns or rows)]
+        told = None if predicts is None else tuple(Token(t, t, special=t in SPECIAL) for t in predicts)
+        return cls(kind, layer, head, weights, scores, np.asarray(allowed, dtype=bool), *shown, told)
 
 
 @dataclass(frozen=True)

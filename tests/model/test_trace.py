@@ -144,3 +144,40 @@ def test_a_trace_with_as_many_tokens_read_as_predicted_is_asked_for(trace: Trace
 def test_a_trace_without_weights_is_refused(trace: Trace) -> None:
     with pytest.raises(LabelError, match="needs the attention weights"):
         replace(trace, tensors={"logits_tap": trace.logits})
+
+
+def test_anyones_weights_become_a_map_with_their_labels() -> None:
+    weights = np.array([[0.25, 0.75, 0.0], [0.5, 0.5, 0.0]])
+    shown = AttentionMap.of(
+        weights, ["a", "b"], ["x", "[SEP]", "x"], predicts=["b", "c"], kind="cross", layer=4, head=7
+    )
+    assert [token.text for token in shown.columns] == ["x", "[SEP]", "x"]
+    assert [token.special for token in shown.columns] == [False, True, False]
+    assert (shown.layer, shown.head, shown.allowed.all()) == (4, 7, True)
+    np.testing.assert_allclose(np.exp(shown.scores), weights)
+
+
+def test_anyones_masked_weights_may_look_left_only() -> None:
+    weights = np.array([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.2, 0.2, 0.6]])
+    shown = AttentionMap.of(weights, ["<s>", "a", "b"], predicts=["a", "b", "</s>"], kind="masked")
+    assert shown.allowed.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+    assert shown.columns == shown.rows
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([[0.5, 1.5]], "from 0 to 1"),
+        ([[0.5, float("nan")]], "from 0 to 1"),
+        ([[-0.1, 0.5]], "from 0 to 1"),
+        ([[0.5], [0.5]], "labels for 1 rows and 2 columns"),
+    ],
+)
+def test_weights_that_are_none_or_do_not_fit_are_refused(weights: list[list[float]], said: str) -> None:
+    with pytest.raises(LabelError, match=said):
+        AttentionMap.of(np.array(weights), ["a"], ["x", "y"])
+
+
+def test_a_weight_where_nothing_may_be_looked_at_is_refused() -> None:
+    with pytest.raises(LabelError, match="may not be looked at has a weight"):
+        AttentionMap.of(np.array([[0.5, 0.5]]), ["a"], ["x", "y"], allowed=np.array([[True, False]]))
