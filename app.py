@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import address, controls, doors
+from pages.parts import address, controls, doors, takeaway
 from viz.logo import logo
 
 st.set_page_config(
@@ -16,6 +16,20 @@ page = st.navigation(
             st.Page("pages/look/masked_vs_cross.py", title="Masked vs cross"),
             st.Page("pages/look/inside_a_head.py", title="Inside a head"),
         ],
+        "Flow": [
+            st.Page("pages/flow/architecture.py", title="Architecture"),
+            st.Page("pages/flow/tokens.py", title="Tokens"),
+            st.Page("pages/flow/positions.py", title="Positions"),
+            st.Page("pages/flow/layers.py", title="Layers"),
+            st.Page("pages/flow/feed_forward.py", title="Feed-forward"),
+            st.Page("pages/flow/output.py", title="Output"),
+        ],
+        "Ask": [
+            st.Page("pages/ask/surgery.py", title="Surgery"),
+            st.Page("pages/ask/roles.py", title="Roles"),
+            st.Page("pages/ask/alignment.py", title="Alignment"),
+            st.Page("pages/ask/compare.py", title="Compare"),
+        ],
     },
     position="top",
 )
@@ -24,6 +38,8 @@ address.read(page.url_path)
 doors.pass_through()
 controls.sidebar()
 controls.bar()
+takeaway.begin()
 page.run()
+takeaway.draw(page.url_path or "translate")
 controls.notes()
 address.write()

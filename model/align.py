@@ -7,76 +7,91 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from model import checkpoint, command
-from model.capture import trace_of
+from model.alignment import BY, ROWS, Reading, aer, head_strengths, links_of_heads, of_pieces
 from model.checkpoint import CheckpointError
 from model.command import at_least
 from model.config import MAX_PIECES
-from model.gold import Gold, Links, encode_tokens, read_gold
+from model.corpus import weights_over
+from model.gold import Gold, encode_tokens, read_gold
 from model.inside import OutputProjection, output_projection
 from model.tokenizer import Tokenizer
 from model.trace import Array, Trace
 from model.transformer import Transformer
 
+SEED = 1  # of the shuffling
+READ = ("cross_attention.weights_tap", "cross_attention.values_tap")  # what an alignment is read off
 SELECTED = "alignment.json"  # in a weights folder: the way of reading alignments that its card names
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One way of reading an alignment off cross-attention."""
-
-    layer: int
-    head: int | None  # None: all heads of the layer together
-    by: str  # "weight", or "norm" of weight times f(x) (Kobayashi et al. 2020)
-    rows: str  # "read" or "predicted": which token of the target stands for a row
-
-
-def aer(found: Links, sure: Links) -> tuple[int, int]:
-    """Twice the links that agree, and all links of both: summed over a corpus, AER = 1 - first / second."""
-    return 2 * len(found & sure), len(found) + len(sure)
-
-
-def strengths(trace: Trace, projection: OutputProjection, reading: Reading, source: list[list[int]]) -> Array:
-    """(target pieces, source words): how strongly each target piece holds to each source word, given its pieces.
-
-    Weights and vectors are summed over a word's pieces and over heads, vectors before their norm is taken.
-    """
-    weights = trace.attention("cross", reading.layer, "weights").astype(np.float64)  # (H, T, S)
-    values = trace.attention("cross", reading.layer, "values").astype(np.float64)  # (H, S, K)
-    heads = slice(None) if reading.head is None else slice(reading.head - 1, reading.head)
-    rows = weights[heads, :-1] if reading.rows == "predicted" else weights[heads, 1:]  # (h, target pieces, S)
-    member = np.array([[float(s in group) for group in source] for s in range(weights.shape[-1])])  # (S, words)
-    if reading.by == "weight":
-        return np.einsum("hts,sw->tw", rows, member)
-    moved = np.einsum("hsk,hkd->hsd", values[heads], projection.slices[heads])
-    vectors = np.einsum("hts,hsd,sw->twd", rows, moved, member, optimize=True)
-    return np.linalg.norm(vectors, axis=-1)
-
-
-def links(strength: Array, source: list[list[int]], target: list[list[int]]) -> Links:
-    """Each target word to its strongest source word. strength (target pieces, source words), averaged over pieces."""
-    real = [word for word, group in enumerate(source) if group]
-    found = set()
-    for word, group in enumerate(target):
-        if group and real:
-            mean = strength[group].mean(axis=0)[real]
-            found.add((real[int(mean.argmax())], word))
-    return frozenset(found)
 
 
 def readings(model: Transformer) -> Iterator[Reading]:
     """All ways of reading: each layer as a whole and each of its heads, by weight and norm, rows read and predicted."""
     for layer in range(1, model.config.decoder_layers + 1):
         for head in (None, *range(1, model.config.n_heads + 1)):
-            for by in ("weight", "norm"):
-                for rows in ("read", "predicted"):
+            for by in BY:
+                for rows in ROWS:
                     yield Reading(layer, head, by, rows)
+
+
+Sides = tuple[tuple[list[int], list[list[int]]], ...]  # of a pair: ids and each word's pieces, of both sides
+
+
+def agreements(model: Transformer, tokenizer: Tokenizer, gold: Sequence[Gold]) -> Iterator[dict[Reading, Array]]:
+    """For each pair, and each reading, both counts of `aer`; and, as a baseline, those with the target's rows shuffled.
+
+    (2, 2): own and shuffled, then the two counts. All readings of a pair are shuffled alike. A pair beyond the model's
+    limit counts nothing.
+    """
+    rng = np.random.default_rng(SEED)
+    projections = {n: output_projection(model, "cross", n) for n in range(1, model.config.decoder_layers + 1)}
+    encoded = [tuple(encode_tokens(tokenizer, side) for side in (pair.source, pair.target)) for pair in gold]
+    traces = _traces(model, tokenizer, encoded)
+    for number, (pair, sides) in enumerate(zip(gold, encoded, strict=True)):
+        if number in traces:
+            order = rng.permutation(len(sides[1][0]))
+            counts = _agreements(traces[number], projections, pair, sides, order)
+        else:
+            counts = {}
+        yield {reading: counts.get(reading, np.zeros((2, 2))) for reading in readings(model)}
+
+
+def _traces(model: Transformer, tokenizer: Tokenizer, encoded: Sequence[Sides]) -> dict[int, Trace]:
+    """By its number, each pair that is within the model's limit; in batches, since one at a time takes three times as
+    long.
+    """
+    within = [number for number, sides in enumerate(encoded) if max(len(ids) for ids, _ in sides) <= MAX_PIECES]
+    ids = [(encoded[number][0][0], encoded[number][1][0]) for number in within]
+    return {within[index]: trace for index, trace in weights_over(model, tokenizer, ids, keep=READ)}
+
+
+def _agreements(
+    trace: Trace, projections: dict[int, OutputProjection], pair: Gold, sides: Sides, order: Array
+) -> dict[Reading, Array]:
+    """All readings of one pair; order (target pieces,): whose row stands where once they are shuffled."""
+    (_, source), (_, target) = sides
+    counts = {}
+    for layer, by, rows in product(projections, BY, ROWS):  # all heads at once: there are many readings
+        heads = of_pieces(head_strengths(trace, projections[layer], layer, by, source), rows)
+        found = [links_of_heads(each, source, target) for each in (heads, heads[:, order])]
+        for head, both in zip((*range(1, len(heads)), None), zip(*found, strict=True), strict=True):
+            agreed = [aer(each, pair.sure, pair.possible) for each in both]
+            counts[Reading(layer, head, by, rows)] = np.array(agreed, dtype=np.float64)
+    return counts
+
+
+def error_rate(counts: Array) -> float:
+    """AER in percent of counts summed over a corpus. Raises InputError if nothing was counted."""
+    both, all_ = counts
+    if not all_:
+        raise command.InputError(f"no pair of words to compare: every sentence is beyond {MAX_PIECES} pieces, or empty")
+    return float(100.0 * (1.0 - both / all_))
 
 
 def error_rates(model: Transformer, tokenizer: Tokenizer, gold: Sequence[Gold]) -> dict[Reading, float]:
@@ -84,34 +99,26 @@ def error_rates(model: Transformer, tokenizer: Tokenizer, gold: Sequence[Gold]) 
 
     Raises InputError if that leaves nothing.
     """
-    agreed = {reading: np.zeros(2) for reading in readings(model)}
-    projections = {n: output_projection(model, "cross", n) for n in range(1, model.config.decoder_layers + 1)}
-    for pair in gold:
-        source_ids, source = encode_tokens(tokenizer, pair.source)
-        target_ids, target = encode_tokens(tokenizer, pair.target)
-        if max(len(source_ids), len(target_ids)) > MAX_PIECES:
-            continue
-        trace = trace_of(model, tokenizer, source_ids, target_ids)
-        for reading in agreed:
-            strength = strengths(trace, projections[reading.layer], reading, source)
-            agreed[reading] += aer(links(strength, source, target), pair.sure)
-    if not all(all_ for _, all_ in agreed.values()):
-        raise command.InputError(f"no pair of words to compare: every sentence is beyond {MAX_PIECES} pieces, or empty")
-    return {reading: 100.0 * (1.0 - both / all_) for reading, (both, all_) in agreed.items()}
+    total = {reading: np.zeros((2, 2)) for reading in readings(model)}
+    for counts in agreements(model, tokenizer, gold):
+        total = {reading: total[reading] + count for reading, count in counts.items()}
+    return {reading: error_rate(own) for reading, (own, _) in total.items()}
 
 
-def selected(rows: Sequence[dict[str, Any]], folder: Path) -> dict[str, Any] | None:
-    """The row that a weights folder names; None if it names none. Raises CheckpointError if it names no one row."""
+def named(model: Transformer, folder: Path) -> Reading | None:
+    """The reading that a weights folder names; None if it names none. Raises CheckpointError if it names no one."""
     path = folder / SELECTED
     if not path.is_file():
         return None
     try:
-        named = json.loads(path.read_text(encoding="utf-8"))
+        said = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise CheckpointError(f"{path} is not readable as JSON: {error}") from error
-    found = [row for row in rows if isinstance(named, dict) and named.items() <= row.items()]
+    found = [
+        reading for reading in readings(model) if isinstance(said, dict) and said.items() <= asdict(reading).items()
+    ]
     if len(found) != 1:
-        raise CheckpointError(f"{path} must name layer, head, by and rows of one reading; {len(found)} fit {named}")
+        raise CheckpointError(f"{path} must name layer, head, by and rows of one reading; {len(found)} fit {said}")
     return found[0]
 
 
@@ -121,13 +128,15 @@ def align(options: argparse.Namespace) -> None:
         raise command.InputError(f"--skip {options.skip} leaves nothing of {options.file}")
     model, tokenizer = checkpoint.load(options.weights)
     rates = error_rates(model, tokenizer, gold)
-    rows: list[dict[str, Any]] = [
-        {"kind": "cross", **asdict(reading), "aer": round(rate, 2)} for reading, rate in rates.items()
-    ]
-    chosen = selected(rows, options.weights)
-    best_first = sorted(rows, key=lambda row: row["aer"])
+    chosen = named(model, options.weights)
+    rows: dict[Reading, dict[str, Any]] = {
+        reading: {"kind": "cross", **asdict(reading), "aer": round(rate, 2)} for reading, rate in rates.items()
+    }
+    best_first = sorted(rows.values(), key=lambda row: row["aer"])
     if options.json:
-        print(json.dumps({"n": len(gold), "heads": rows, "best": best_first[0], "selected": chosen}))
+        selected = None if chosen is None else rows[chosen]
+        found = {"n": len(gold), "heads": list(rows.values()), "best": best_first[0], "selected": selected}
+        print(json.dumps(found))
         return
     for row in best_first[:15]:
         where = "all heads" if row["head"] is None else f"head {row['head']}"
@@ -136,7 +145,7 @@ def align(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = command.parser("align", "Alignment error rate of cross-attention on hand-made alignments.")
-    parser.add_argument("file", type=Path, help="source<TAB>target<TAB>links such as 0-0 1-2")
+    parser.add_argument("file", type=Path, help="source<TAB>target<TAB>links such as 0-0 1-2, possible ones 3p4")
     parser.add_argument("--json", action="store_true", help="one object: heads, best, selected")
     parser.add_argument("--skip", type=at_least(0), default=0, help="leave out the first N lines")
     parser.add_argument("--limit", type=at_least(1), help="then use N lines")

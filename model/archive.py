@@ -4,7 +4,6 @@ out/index.jsonl      one object a line: line (from 1), file, sentence, forced, t
 out/000001.npz       every tensor of the sentence in line 1, under its tap's name
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -41,12 +40,6 @@ class Sentence:
     text: str
     target: str
     mistake: str = ""
-
-
-def digest(weights: Path) -> str:
-    """Names the weights of a folder: the first digits of the SHA-256 of its tensors."""
-    with (weights / checkpoint.TENSORS).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def sentences(path: Path) -> Iterator[Sentence]:

@@ -5,28 +5,35 @@ python -m model.capture --file sentences.txt --out traces       the same for eac
 """
 
 import argparse
+import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from model import archive, checkpoint, command
+from model import archive, checkpoint, command, report
 from model.command import InputError
 from model.config import BOS, EOS, MAX_PIECES, PAD
 from model.decode import Decoding, Hypothesis, decode
-from model.edits import Edit, edited
+from model.editing import Means, edited
+from model.edits import Edit
+from model.encoder_decoder import EncoderDecoder
 from model.labels import labels
 from model.taps import heard
 from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.transformer import Transformer
+from model.what_if import means_of, write_edited
+
+EVERYTHING = ("",)  # endings of the names of the taps to keep: every name ends with nothing
+WEIGHTS = ("weights_tap", "may_look_tap")  # enough for maps over a corpus, and much cheaper
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ def prepare(tokenizer: Tokenizer, text: str, *, what: str = "sentence") -> Prepa
     return Prepared(tuple(kept), tokenizer.decode(kept), tokenizer.decode(ids[MAX_PIECES:]))
 
 
-def translate_ids(model: Transformer, source: Prepared, decoding: Decoding = Decoding()) -> Hypothesis:
+def translate_ids(model: EncoderDecoder, source: Prepared, decoding: Decoding = Decoding()) -> Hypothesis:
     """The model's own translation of one sentence."""
     return decode(model, torch.tensor([[*source.ids, EOS]]), decoding)[0]
 
@@ -63,33 +70,54 @@ def trace_of(
     target_ids: Sequence[int],
     *,
     edits: Sequence[Edit] = (),
+    means: Means | None = None,
     padding: int = 0,
+    keep: tuple[str, ...] = EVERYTHING,
 ) -> Trace:
-    """One teacher-forced pass over these ids (without specials), with every tap open.
+    """One teacher-forced pass over these ids (without specials), with every tap open whose name ends as `keep` says.
 
     What is kept is what came out of the edits. `padding` adds that many <pad> to both sides, as if a longer sentence
     stood in the same batch.
 
     Raises ValueError if the model is in training mode: dropout would be in the numbers.
     """
-    if model.training:
-        raise ValueError("the model is in training mode, so dropout would change what is captured; call model.eval()")
+    refuse_training(model)
     kept: dict[str, np.ndarray] = {}
 
     def listen(name: str, tensor: Tensor) -> None:
-        kept[name] = tensor[0].numpy().copy()  # the positions are a view of the model's own
+        if name.endswith(keep):
+            kept[name] = tensor[0].numpy().copy()  # the positions are a view of the model's own
 
     tail = [PAD] * padding
-    source, read, predicted = ([*source_ids, EOS, *tail], [BOS, *target_ids, *tail], [*target_ids, EOS, *tail])
+    source, read = [*source_ids, EOS, *tail], [BOS, *target_ids, *tail]
     with torch.inference_mode():
-        heard(edited(edits, then=listen), model, torch.tensor([source]), torch.tensor([read]))
+        listener = edited(edits, then=listen, means=means) if edits else listen
+        heard(listener, model, torch.tensor([source]), torch.tensor([read]))
+    return labelled(tokenizer, source_ids, target_ids, kept, tail=tail)
+
+
+def refuse_training(model: Transformer) -> None:
+    """Raise ValueError in training mode."""
+    if model.training:
+        raise ValueError("the model is in training mode, so dropout would change what is captured; call model.eval()")
+
+
+def labelled(
+    tokenizer: Tokenizer,
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    tensors: Mapping[str, np.ndarray],
+    *,
+    tail: Sequence[int] = (),
+) -> Trace:
+    """What was heard over these ids (without specials) as a Trace; `tail` is what stood behind both sides."""
     return Trace(
         source_text=tokenizer.decode(source_ids),
         target_text=tokenizer.decode(target_ids),
-        source=labels(tokenizer, source),
-        read=labels(tokenizer, read),
-        predicted=labels(tokenizer, predicted),
-        tensors=kept,
+        source=labels(tokenizer, [*source_ids, EOS, *tail]),
+        read=labels(tokenizer, [BOS, *target_ids, *tail]),
+        predicted=labels(tokenizer, [*target_ids, EOS, *tail]),
+        tensors=tensors,
     )
 
 
@@ -100,23 +128,43 @@ def capture(
     *,
     target: str | None = None,
     decoding: Decoding = Decoding(),
+    edits: Sequence[Edit] = (),
 ) -> Trace:
-    """Translate a sentence, or take `target` as its translation, and capture every tap of one pass over both."""
+    """Translate a sentence, or take `target` as its translation, and capture every tap of one pass over both.
+
+    Under edits the translation is written anew, unless it is forced.
+    """
     source = prepare(tokenizer, sentence)
     if target is None:
         target_ids = translate_ids(model, source, decoding).ids
     else:
         target_ids = prepare(tokenizer, target, what="target").ids
-    return trace_of(model, tokenizer, source.ids, target_ids)
+    if not edits:
+        return trace_of(model, tokenizer, source.ids, target_ids)
+    means = means_of(model, source.ids, target_ids)
+    if target is None:
+        target_ids = write_edited(model, source.ids, edits, decoding=decoding, means=means).ids
+    return trace_of(model, tokenizer, source.ids, target_ids, edits=edits, means=means)
 
 
 def save(trace: Trace, path: Path) -> None:
     """Write an .npz: each tensor under its tap's name, and the labels as one JSON string under `labels`."""
+    with checkpoint.replacing(path) as part, part.open("wb") as file:
+        _write(trace, file)
+
+
+def packed(trace: Trace) -> bytes:
+    """The bytes of the file that `save` writes."""
+    file = io.BytesIO()
+    _write(trace, file)
+    return file.getvalue()
+
+
+def _write(trace: Trace, file: BinaryIO) -> None:
     shown: dict[str, object] = {"source_text": trace.source_text, "target_text": trace.target_text}
     shown |= {name: [t.text for t in getattr(trace, name)] for name in ("source", "read", "predicted")}
-    with checkpoint.replacing(path) as part, part.open("wb") as file:
-        named: dict[str, Any] = {**trace.tensors, "labels": np.array(json.dumps(shown, ensure_ascii=False))}
-        np.savez_compressed(file, **named)
+    named: dict[str, Any] = {**trace.tensors, "labels": np.array(json.dumps(shown, ensure_ascii=False))}
+    np.savez_compressed(file, **named)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -152,12 +200,12 @@ def _capture_file(options: argparse.Namespace) -> None:
         save(trace, file)
         return trace.target_text
 
-    def report(line: int, mistake: str) -> None:
+    def complain(line: int, mistake: str) -> None:
         nonlocal broken
         broken += 1
         tqdm.write(f"{options.file}, line {line}: {mistake}", file=sys.stderr)
 
-    filled = archive.fill(options.file, options.out, archive.digest(options.weights), write, report)
+    filled = archive.fill(options.file, options.out, report.digest(options.weights), write, complain)
     for _ in tqdm(filled, total=total, unit=" lines", file=sys.stderr, disable=None):
         pass
     print(f"{options.out}: {total - broken} of {total} lines, listed in {options.out / archive.INDEX}")

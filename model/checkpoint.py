@@ -1,6 +1,7 @@
 """A folder is a model: config.json, model.safetensors, sentencepiece.model.
 
 python -m model.checkpoint runs/en-de/step-004000 --out weights/en-de     float16, ready to ship; several are averaged
+python -m model.checkpoint STEP --out FOLDER --int8                       half of that again, see int8.py
 """
 
 import argparse
@@ -16,7 +17,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from model.config import ConfigError, ModelConfig
+from model.architectures import AnyConfig, build, read_config
+from model.config import ConfigError
+from model.encoder_decoder import Config, EncoderDecoder
+from model.int8 import Int8Error, quantised, restored
 from model.tokenizer import Tokenizer, TokenizerError
 from model.transformer import Transformer
 
@@ -29,7 +33,15 @@ class CheckpointError(ValueError):
 
 
 def load(folder: Path = WEIGHTS) -> tuple[Transformer, Tokenizer]:
-    """The model, in eval mode and float32, and its tokenizer. Raises CheckpointError in one sentence."""
+    """A Transformer, in eval mode and float32, and its tokenizer. Raises CheckpointError in one sentence."""
+    model, tokenizer = load_any(folder)
+    if not isinstance(model, Transformer):
+        raise CheckpointError(f"the weights folder {folder} holds no Transformer, so it has no heads to look at")
+    return model, tokenizer
+
+
+def load_any(folder: Path) -> tuple[EncoderDecoder, Tokenizer]:
+    """The same for a model of any architecture that we know."""
     if not folder.is_dir():
         raise CheckpointError(f"there is no weights folder {folder}")
     for name in (CONFIG, TENSORS, VOCABULARY):
@@ -38,11 +50,13 @@ def load(folder: Path = WEIGHTS) -> tuple[Transformer, Tokenizer]:
                 f"the weights folder {folder} has no {name}; it needs {CONFIG}, {TENSORS}, {VOCABULARY}"
             )
     try:
-        config = ModelConfig.load(folder / CONFIG)
+        config = read_config(folder / CONFIG)
         tokenizer = Tokenizer.load(folder / VOCABULARY)
-        state = load_file(folder / TENSORS)
+        state = restored(load_file(folder / TENSORS))
     except (ConfigError, TokenizerError) as error:
         raise CheckpointError(f"the weights folder {folder} cannot be used: {error}") from error
+    except Int8Error as error:
+        raise CheckpointError(f"{folder / TENSORS}: {error}") from error
     except SafetensorError as error:
         raise CheckpointError(f"{folder / TENSORS} is damaged or cut short: {error}") from error
     if len(tokenizer) != config.vocab_size:
@@ -52,8 +66,8 @@ def load(folder: Path = WEIGHTS) -> tuple[Transformer, Tokenizer]:
     return _filled(folder, config, state), tokenizer
 
 
-def _filled(folder: Path, config: ModelConfig, state: dict[str, Tensor]) -> Transformer:
-    model = Transformer(config).eval()
+def _filled(folder: Path, config: AnyConfig, state: dict[str, Tensor]) -> EncoderDecoder:
+    model = build(config).eval()
     needed = {name: tensor.shape for name, tensor in model.state_dict().items()}
     for name, shape in needed.items():
         if name not in state:
@@ -69,7 +83,7 @@ def _filled(folder: Path, config: ModelConfig, state: dict[str, Tensor]) -> Tran
     return model.requires_grad_(False)
 
 
-def save(folder: Path, config: ModelConfig, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+def save(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
     """Write a weights folder; existing files are replaced one by one, each whole. The parent must exist."""
     folder.mkdir(exist_ok=True)
     with replacing(folder / CONFIG) as path:
@@ -109,9 +123,9 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def average(folders: Sequence[Path]) -> tuple[ModelConfig, dict[str, Tensor], Tokenizer]:
+def average(folders: Sequence[Path]) -> tuple[Config, dict[str, Tensor], Tokenizer]:
     """Mean of the weights of several checkpoints of one run, float32 (Vaswani et al. 2017, 6.1)."""
-    loaded = [load(folder) for folder in folders]
+    loaded = [load_any(folder) for folder in folders]
     (first, tokenizer), rest = loaded[0], loaded[1:]
     if any(model.config != first.config for model, _ in rest):
         raise CheckpointError("only checkpoints with one and the same configuration can be averaged")
@@ -124,10 +138,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m model.checkpoint", description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path, help="weights folders; more than one are averaged")
     parser.add_argument("--out", required=True, type=Path, help="where the float16 weights go; its parent must exist")
+    parser.add_argument("--int8", action="store_true", help="store matrices as int8 with a scale a row, not float16")
     options = parser.parse_args(arguments)
     try:
         config, state, tokenizer = average(options.folders)
-        save(options.out, config, {name: tensor.half() for name, tensor in state.items()}, tokenizer)
+        halves = {name: tensor.half() for name, tensor in state.items()}
+        save(options.out, config, quantised(state) if options.int8 else halves, tokenizer)
     except (CheckpointError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -101,10 +101,12 @@ def distances(one: Trace, other: Trace, kind: str, *, words: bool = False, row: 
     return found
 
 
-def most_changed(one: Trace, other: Trace, *, words: bool = False) -> tuple[str, int, int]:
-    """The head whose maps are furthest apart: kind, layer, head; layer and head from 1."""
-    apart = {kind: distances(one, other, kind, words=words) for kind in KINDS}
-    kind = max(KINDS, key=lambda k: float(apart[k].max()))
+def most_changed(
+    one: Trace, other: Trace, *, words: bool = False, kinds: Sequence[str] = KINDS
+) -> tuple[str, int, int]:
+    """Among these kinds the head whose maps are furthest apart: kind, layer, head; layer and head from 1."""
+    apart = {kind: distances(one, other, kind, words=words) for kind in kinds}
+    kind = max(kinds, key=lambda k: float(apart[k].max()))
     layer, head = np.unravel_index(int(apart[kind].argmax()), apart[kind].shape)
     return kind, int(layer) + 1, int(head) + 1
 

@@ -1,18 +1,19 @@
 """From logits to a sentence: greedy, beam and sampling, with a key/value cache."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from model.config import BOS, EOS, MAX_PIECES, PAD, UNK
-from model.transformer import DecoderState, Transformer
+from model.beams import DROPPED, ENDED, KEPT, Branch, score
+from model.config import BOS, EOS, MAX_PIECES, NEVER, PAD
+from model.encoder_decoder import EncoderDecoder
 
 EXTRA_PIECES = 50  # a translation may be this much longer than its source (Vaswani et al. 2017, 6.1)
 LENGTH_PENALTY = 0.6  # exponent of Wu et al. 2016, eq. 14, as in Vaswani et al. 2017, 6.1
-NEVER = (PAD, BOS, UNK)  # a translation is made of pieces and ends with </s>
+Watch = Callable[[int, list[Branch]], None]  # of a beam search: a sentence, and what one step compared for it
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class Hypothesis:
 
     def score(self, length_penalty: float) -> float:
         """What beam search ranks by: log-probability over ((5 + length) / 6)^length_penalty, </s> counted."""
-        return self.log_probability / ((5 + len(self.log_probabilities)) / 6) ** length_penalty
+        return score(self.log_probability, len(self.log_probabilities), length_penalty)
 
 
-def decode(model: Transformer, source: Tensor, decoding: Decoding = Decoding()) -> list[Hypothesis]:
+def decode(model: EncoderDecoder, source: Tensor, decoding: Decoding = Decoding()) -> list[Hypothesis]:
     """Translate source ids (B, S), </s> included, right-padded. One best hypothesis a sentence, in order."""
     with torch.inference_mode():
         if decoding.method == "beam":
@@ -76,7 +77,7 @@ def next_log_probabilities(logits: Tensor) -> Tensor:
     return logits.double().log_softmax(dim=-1)
 
 
-def _one_by_one(model: Transformer, source: Tensor, decoding: Decoding) -> list[Hypothesis]:
+def _one_by_one(model: EncoderDecoder, source: Tensor, decoding: Decoding) -> list[Hypothesis]:
     B = source.shape[0]
     limits, generator = _limits(source), torch.Generator().manual_seed(decoding.seed)
     state, last = model.start(source), torch.full((B, 1), BOS)
@@ -131,10 +132,15 @@ def sampling_distribution(log_probabilities: Tensor, decoding: Decoding) -> Tens
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def beam_search(model: Transformer, source: Tensor, decoding: Decoding) -> list[list[Hypothesis]]:
-    """Beam search with length penalty. source (B, S) -> for each sentence its hypotheses, best score first."""
+def beam_search(
+    model: EncoderDecoder, source: Tensor, decoding: Decoding, *, watch: Watch | None = None
+) -> list[list[Hypothesis]]:
+    """Beam search with length penalty. source (B, S) -> for each sentence its hypotheses, best score first.
+
+    `watch` is shown each step of each sentence: the 2 * beam likeliest continuations, and what became of them.
+    """
     with torch.inference_mode():
-        return _Beams(model, source, decoding).search()
+        return _Beams(model, source, decoding, watch).search()
 
 
 @dataclass(frozen=True)
@@ -150,9 +156,9 @@ class _Row:
 class _Beams:
     """The hypotheses of a whole batch while they grow."""
 
-    def __init__(self, model: Transformer, source: Tensor, decoding: Decoding) -> None:
-        self.model, self.decoding, self.limits = model, decoding, _limits(source)
-        self.state: DecoderState = model.start(source)
+    def __init__(self, model: EncoderDecoder, source: Tensor, decoding: Decoding, watch: Watch | None) -> None:
+        self.model, self.decoding, self.limits, self.watch = model, decoding, _limits(source), watch
+        self.state = model.start(source)
         self.rows = [_Row(sentence) for sentence in range(source.shape[0])]
         self.finished: list[list[Hypothesis]] = [[] for _ in self.rows]
 
@@ -189,14 +195,22 @@ class _Beams:
         """Finish what ends among the best `beam` candidates, keep the best `beam` of the others."""
         beam = self.decoding.beam
         kept: list[tuple[int, _Row]] = []
+        fates = []
         for rank, (total, index, piece, gain) in enumerate(found[: 2 * beam]):
             parent = self.rows[index]
             chances = (*parent.log_probabilities, gain)
+            fate = DROPPED
             if piece == EOS:
                 if rank < beam:
+                    fate = ENDED
                     self.finished[sentence].append(Hypothesis(parent.ids, chances, ended=True))
             elif len(kept) < beam:
+                fate = KEPT
                 kept.append((index, _Row(sentence, (*parent.ids, piece), chances, total)))
+            fates.append(fate)
+        if self.watch is not None:  # it gets values, and cannot change the search
+            compared = [(self.rows[index].ids, piece, gain, total) for total, index, piece, gain in found[: 2 * beam]]
+            self.watch(sentence, [Branch(*one, fate) for one, fate in zip(compared, fates, strict=True)])
         if len(self.finished[sentence]) >= beam:  # enough to choose from; a beam of one stops where greedy does
             return []
         if len(kept[0][1].ids) >= self.limits[sentence]:

@@ -17,15 +17,15 @@ from model import checkpoint, command, data
 from model.command import WIDEST_BEAM, at_least
 from model.config import EOS, MAX_PIECES
 from model.decode import LENGTH_PENALTY, Decoding, decode
+from model.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
 
 LENGTHS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 30), (31, 50), (51, 10_000))  # source words, both ends included
 BATCH = 64
 
 
 def translate_all(
-    model: Transformer, tokenizer: Tokenizer, sentences: Sequence[str], decoding: Decoding = Decoding()
+    model: EncoderDecoder, tokenizer: Tokenizer, sentences: Sequence[str], decoding: Decoding = Decoding()
 ) -> list[str]:
     """Translations in the order of the sentences. Sentences of similar length share a batch; long ones are cut."""
     encoded = [tokenizer.encode(sentence)[:MAX_PIECES] for sentence in sentences]
@@ -66,7 +66,7 @@ def scores(sources: Sequence[str], translated: Sequence[str], references: Sequen
 
 def evaluate(options: argparse.Namespace) -> None:
     pairs = data.read_pairs(options.file, limit=options.limit)
-    model, tokenizer = checkpoint.load(options.weights)
+    model, tokenizer = checkpoint.load_any(options.weights)
     method = "beam" if options.beam > 1 else "greedy"
     try:
         decoding = Decoding(method, beam=options.beam, length_penalty=options.length_penalty)

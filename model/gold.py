@@ -1,17 +1,24 @@
-"""Hand-made word alignments: `source<TAB>target<TAB>0-0 1-2 …`, tokens spaced, indices from 0, sure links only."""
+"""Hand-made word alignments: `source<TAB>target<TAB>0-0 1-2 3p3 4-_ _-5`, tokens spaced, indices from 0.
 
+`1-2` is a sure link, `3p3` a possible one; `4-_` and `_-5` say that a source or target word has no counterpart. A line
+that begins with # and has no tab is a comment.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.alignment import Links
 from model.data import DataError
 from model.tokenizer import SPACE, Tokenizer
 
 CONTRACTED = ("", "s", "d", "m", "re", "ve", "ll")
 NO_SPACE_BEFORE = {*".,;:!?)]%", "...", "n't", "n’t"} | {mark + end for mark in "'’" for end in CONTRACTED}
 NO_SPACE_AFTER = set("([")
+LINK = re.compile("[0-9]+[-p][0-9]+|[0-9]+-_|_-[0-9]+")
 
-Links = frozenset[tuple[int, int]]
+EVERYDAY = Path(__file__).with_name("everyday_gold.tsv")  # sentences written and aligned for this project
 
 
 @dataclass(frozen=True)
@@ -21,33 +28,57 @@ class Gold:
     source: tuple[str, ...]
     target: tuple[str, ...]
     sure: Links  # (source, target), from 0
+    possible: Links = frozenset()  # as good as sure ones when found, but not missed
+    alone_source: frozenset[int] = frozenset()  # words that are said to have no counterpart
+    alone_target: frozenset[int] = frozenset()
 
 
 def read_gold(path: Path) -> list[Gold]:
     """Read a file of alignments. Raises DataError with the line's number for a line that is not one."""
     try:
         with path.open(encoding="utf-8-sig") as lines:
-            found = [_gold(path, number, line.rstrip("\n").split("\t")) for number, line in enumerate(lines, start=1)]
+            numbered = [(number, line.rstrip("\n")) for number, line in enumerate(lines, start=1)]
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not readable as UTF-8 text ({error})") from error
+    found = [_gold(path, number, line.split("\t")) for number, line in numbered if not _is_comment(line)]
     if not found:
         raise DataError(f"{path} holds no alignment")
     return found
 
 
+def _is_comment(line: str) -> bool:
+    return line.startswith("#") and "\t" not in line
+
+
 def _gold(path: Path, number: int, columns: list[str]) -> Gold:
+    where = f"{path}, line {number}"
     if len(columns) != 3:
-        raise DataError(f"{path}, line {number}: {len(columns) - 1} tabs; a line is `source<TAB>target<TAB>0-0 1-2`")
+        raise DataError(f"{where}: {len(columns) - 1} tabs; a line is `source<TAB>target<TAB>0-0 1-2`")
     source, target = tuple(columns[0].split()), tuple(columns[1].split())
     if not source or not target:
-        raise DataError(f"{path}, line {number}: the {'target' if source else 'source'} is empty")
-    try:
-        sure = frozenset((int(s), int(t)) for s, t in (link.split("-") for link in columns[2].split()))
-    except ValueError as error:
-        raise DataError(f"{path}, line {number}: a link is two numbers and a hyphen, such as 3-4") from error
-    if any(not (0 <= s < len(source) and 0 <= t < len(target)) for s, t in sure):
-        raise DataError(f"{path}, line {number}: a link leads to a word that is not there; words count from 0")
-    return Gold(source, target, sure)
+        raise DataError(f"{where}: the {'target' if source else 'source'} is empty")
+    said = columns[2].split()
+    if strange := [link for link in said if not LINK.fullmatch(link)]:
+        raise DataError(f"{where}: a link is two numbers and a hyphen, such as 3-4; {strange[0]!r} is not")
+    found = Gold(
+        source,
+        target,
+        sure=_links(said, "-"),
+        possible=_links(said, "p"),
+        alone_source=frozenset(int(link[:-2]) for link in said if link.endswith("-_")),
+        alone_target=frozenset(int(link[2:]) for link in said if link.startswith("_-")),
+    )
+    linked = [*found.sure, *found.possible]
+    sources, targets = {s for s, _ in linked} | found.alone_source, {t for _, t in linked} | found.alone_target
+    if not (sources <= set(range(len(source))) and targets <= set(range(len(target)))):
+        raise DataError(f"{where}: a link leads to a word that is not there; words count from 0")
+    return found
+
+
+def _links(said: Sequence[str], sign: str) -> Links:
+    """The links with this sign between two numbers."""
+    halves = [link.partition(sign) for link in said if "_" not in link]
+    return frozenset((int(s), int(t)) for s, found, t in halves if found)
 
 
 def encode_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> tuple[list[int], list[list[int]]]:

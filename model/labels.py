@@ -36,7 +36,7 @@ def labels(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[Token, ...]:
 
 def _joined(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bool]:
     """Whether each piece belongs to the word of the piece before it."""
-    said = _said(tokenizer, ids)
+    said = spelling(tokenizer, ids)
     text = "".join(said)
     word_at = {i: match.start() for match in WORD.finditer(text) for i in range(*match.span())}
     joined, end = [], 0
@@ -50,7 +50,7 @@ def _joined(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bool]:
     return joined
 
 
-def _said(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
+def spelling(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
     """The text of each piece, a special one as a line break. The first byte of a character says it, the others ""."""
     said = ["\n" if i in SPECIAL else tokenizer.piece(i).replace(SPACE, " ") for i in ids]
     spelled = bytearray()  # of the character whose first byte is at `first`
@@ -75,11 +75,11 @@ def candidates(tokenizer: Tokenizer, trace: Trace, count: int) -> list[list[Cand
         best = [int(i) for i in np.argsort(-chances, kind="stable")[:count]]
         if token.id not in best:
             best[-1] = int(token.id or 0)
-        found.append([Candidate(_alone(tokenizer, i), float(chances[i]), i == token.id) for i in best])
+        found.append([Candidate(alone(tokenizer, i), float(chances[i]), i == token.id) for i in best])
     return found
 
 
-def _alone(tokenizer: Tokenizer, piece_id: int) -> str:
+def alone(tokenizer: Tokenizer, piece_id: int) -> str:
     """A piece without its neighbours: it continues a word if it has letters and no space before it."""
     piece = tokenizer.piece(piece_id)
     core = piece.replace(SPACE, "")

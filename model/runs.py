@@ -2,10 +2,15 @@
 
 runs/<name>/step-00004000/       a weights folder (float32) with optimizer.safetensors and state.json: whole, or absent
 runs/<name>/snapshot-00004000/   a weights folder (float16), kept for good, at steps 0, 125, 250, 500, 1000, 2000 …
+
+python -m model.runs runs/<name>     what was measured on the way: a JSON list with a row for each save
 """
 
+import argparse
 import json
 import shutil
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +19,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from model import checkpoint
+from model import checkpoint, command
+from model.architectures import read_config
 from model.checkpoint import CheckpointError
-from model.config import ModelConfig
+from model.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
 
 FIRST_SNAPSHOT = 125
 KEPT = 2  # steps to go on from; the one before the last is there in case a disk loses the last
@@ -40,7 +45,7 @@ def is_snapshot(step: int) -> bool:
     return step == 0 or (step % FIRST_SNAPSHOT == 0 and (step // FIRST_SNAPSHOT).bit_count() == 1)
 
 
-def save_snapshot(run: Path, model: Transformer, tokenizer: Tokenizer, step: int) -> None:
+def save_snapshot(run: Path, model: EncoderDecoder, tokenizer: Tokenizer, step: int) -> None:
     folder = run / f"snapshot-{step:08d}"
     if not folder.exists():
         with checkpoint.replacing_folder(folder) as part:
@@ -49,7 +54,7 @@ def save_snapshot(run: Path, model: Transformer, tokenizer: Tokenizer, step: int
 
 
 def save_step(
-    run: Path, model: Transformer, tokenizer: Tokenizer, optimizer: torch.optim.Optimizer, progress: Progress
+    run: Path, model: EncoderDecoder, tokenizer: Tokenizer, optimizer: torch.optim.Optimizer, progress: Progress
 ) -> None:
     """Write everything that the next step depends on, then drop all but the last steps."""
     folder = run / f"step-{progress.step:08d}"
@@ -78,9 +83,9 @@ def load_progress(folder: Path) -> Progress:
     return Progress(**{**state, "history": tuple(state["history"])})
 
 
-def load_step(folder: Path, model: Transformer, optimizer: torch.optim.Optimizer) -> Progress:
+def load_step(folder: Path, model: EncoderDecoder, optimizer: torch.optim.Optimizer) -> Progress:
     """Fill model and optimizer from a saved step. Raises CheckpointError if the model is another one."""
-    config = ModelConfig.load(folder / checkpoint.CONFIG)
+    config = read_config(folder / checkpoint.CONFIG)
     if config != model.config:
         raise CheckpointError(f"{folder} was trained as {config}, asked for is {model.config}; take another --run")
     model.load_state_dict(load_file(folder / checkpoint.TENSORS))
@@ -99,3 +104,21 @@ def _fill(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
         index, name = key.split(".")
         state.setdefault(int(index), {})[name] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _show(options: argparse.Namespace) -> None:
+    saved = steps(options.run)
+    if not saved:
+        raise CheckpointError(f"the run {options.run} has no saved step")
+    rows = ",\n".join(json.dumps(row) for row in load_progress(saved[-1]).history)
+    print(f"[\n{rows}\n]")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = command.parser("runs", "What was measured in a run of training, as JSON.", weights=False)
+    parser.add_argument("run", type=Path, help="folder of the run")
+    return command.run(_show, parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

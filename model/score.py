@@ -11,14 +11,14 @@ import torch
 from model import checkpoint, command, data
 from model.config import MAX_PIECES, PAD
 from model.data import Pair
+from model.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
 
 BATCH = 64
 
 
 @torch.inference_mode()
-def log_probabilities(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> list[float]:
+def log_probabilities(model: EncoderDecoder, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> list[float]:
     """ln P(target | source) of each pair, summed over the target's pieces and </s>."""
     encoded = [(tokenizer.encode(p.source)[:MAX_PIECES], tokenizer.encode(p.target)[:MAX_PIECES]) for p in pairs]
     order = sorted(range(len(encoded)), key=lambda i: (len(encoded[i][0]), len(encoded[i][1])))
@@ -35,7 +35,7 @@ def log_probabilities(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[
 
 def score(options: argparse.Namespace) -> None:
     pairs = data.read_pairs(options.file)
-    model, tokenizer = checkpoint.load(options.weights)
+    model, tokenizer = checkpoint.load_any(options.weights)
     for pair, total in zip(pairs, log_probabilities(model, tokenizer, pairs), strict=True):
         if options.json:
             print(json.dumps({"log_probability": total}))

@@ -13,6 +13,11 @@ SPECIAL = ("shown", "hidden", "renormalised")  # what happens to the columns of 
 def select(trace: Trace, kind: str, layer: int, head: int | None, *, words: bool, special: str) -> AttentionMap:
     """One head (from 1), or with None the mean of the layer's heads, as `words` and `special` ask."""
     chosen = trace.mean(kind, layer) if head is None else trace.map(kind, layer, head)
+    return shaped(chosen, words=words, special=special)
+
+
+def shaped(chosen: AttentionMap, *, words: bool, special: str) -> AttentionMap:
+    """A map over pieces, as `words` and `special` ask."""
     if words:
         chosen = by_words(chosen)
     return chosen if special == "shown" else without_special(chosen, renormalise=special == "renormalised")

@@ -63,6 +63,7 @@ class AttentionMap:
     rows: tuple[Token, ...]
     columns: tuple[Token, ...]
     predicts: tuple[Token, ...] | None = None
+    measure: str = "raw"  # what `weights` are: the head's own, or what model/measures.py makes of them
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -111,9 +112,9 @@ class AttentionMap:
             raise LabelError("a cell that may not be looked at has a weight above 0")
         with np.errstate(divide="ignore"):
             scores = np.log(weights)
-        shown = [tuple(Token(t, t, special=t in SPECIAL) for t in texts) for texts in (rows, columns or rows)]
+        looks, looked = (tuple(Token(t, t, special=t in SPECIAL) for t in texts) for texts in (rows, columns or rows))
         told = None if predicts is None else tuple(Token(t, t, special=t in SPECIAL) for t in predicts)
-        return cls(kind, layer, head, weights, scores, np.asarray(allowed, dtype=bool), *shown, told)
+        return cls(kind, layer, head, weights, scores, np.asarray(allowed, dtype=bool), looks, looked, told)
 
 
 @dataclass(frozen=True)

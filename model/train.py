@@ -1,4 +1,4 @@
-"""Train a Transformer on files of sentence pairs; start it again after a kill and it goes on from the last save.
+"""Train a model on files of sentence pairs; start it again after a kill and it goes on from the last save.
 
 python -m model.train --run runs/en-de --train a.tsv.xz b.tsv --dev dev.tsv
 torchrun --nproc_per_node=2 -m model.train --folder runs/en-de …       each process takes its share of every batch
@@ -11,21 +11,22 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from statistics import mean
 
 import torch
 import torch.distributed as dist
 
-from model import checkpoint, command, data, runs
+from model import beginning, command, data, runs
+from model.budget import Budget
 from model.command import at_least
-from model.config import MAX_PIECES, PAD, PRESETS
+from model.config import MAX_PIECES, PAD
 from model.data import Augmentation, Encoded, Pair
+from model.encoder_decoder import EncoderDecoder
 from model.evaluate import bleu_of, translate_all
 from model.runs import Progress
 from model.schedule import Schedule
-from model.tokenizer import Tokenizer, train_tokenizer
-from model.trainer import DivergedError, Recipe, Share, Trainer, token_loss
-from model.transformer import Transformer
+from model.tokenizer import Tokenizer
+from model.trainer import LARGEST_GRADIENT, DivergedError, Recipe, Share, Trainer, token_loss
 
 
 def batches_from(
@@ -43,7 +44,7 @@ def batches_from(
 
 
 @torch.inference_mode()
-def dev_loss(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> float:
+def dev_loss(model: EncoderDecoder, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> float:
     """Cross-entropy of the references, nats a token, without label smoothing. Leaves the training mode as it was."""
     training = model.training
     model.eval()
@@ -67,6 +68,7 @@ class Watch:
     save_every: int
     dev: Sequence[Pair] = ()
     log_every: int = 50
+    cpu_seconds: float | None = None  # instead of steps; see budget.py
 
 
 def fit(trainer: Trainer, pairs: Sequence[Pair], watch: Watch) -> None:
@@ -81,12 +83,16 @@ def fit(trainer: Trainer, pairs: Sequence[Pair], watch: Watch) -> None:
     if trainer.share.rank == 0:
         runs.sweep(watch.run)
     trainer.model.train()
-    losses, began, spent = [], time.monotonic(), progress.history[-1]["seconds"] if progress.history else 0.0
+    last: dict[str, float] = progress.history[-1] if progress.history else {}
+    losses, norms, began, spent = [], [], time.monotonic(), last.get("seconds", 0.0)
+    budget = Budget(watch.run, watch.cpu_seconds, spent=last.get("cpu_seconds", 0.0))
     stream = batches_from(pairs, trainer.tokenizer, trainer.recipe, progress.epoch, progress.batch)
-    while progress.step < watch.steps:
+    while progress.step < (steps := _last_step(trainer, watch, budget, progress.step)):
         epoch, batch_number, batch = next(stream)
         step = progress.step + 1
-        losses.append(trainer.step(batch, step))
+        with budget.counting():
+            losses.append(trainer.step(batch, step))
+        norms.append(trainer.norm)
         tokens = progress.tokens + sum(len(target) + 1 for _, target in batch)
         progress = replace(progress, step=step, epoch=epoch, batch=batch_number, tokens=tokens)
         if step % watch.log_every == 0:
@@ -96,12 +102,23 @@ def fit(trainer: Trainer, pairs: Sequence[Pair], watch: Watch) -> None:
             )
         if trainer.share.rank == 0 and runs.is_snapshot(step):
             runs.save_snapshot(watch.run, trainer.model, trainer.tokenizer, step)
-        if trainer.share.rank == 0 and (step % watch.save_every == 0 or step == watch.steps):
+        if trainer.share.rank == 0 and (step % watch.save_every == 0 or step == steps):
             row = _measured(trainer, watch, progress, losses, spent + time.monotonic() - began)
+            row |= {"cpu_seconds": round(budget.spent, 1), "gradient": mean(norms), "largest_gradient": max(norms)}
             progress = replace(progress, history=(*progress.history, row))
             runs.save_step(watch.run, trainer.model, trainer.tokenizer, trainer.optimizer, progress)
         if step % watch.save_every == 0:
-            losses = []
+            losses, norms = [], []
+
+
+def _last_step(trainer: Trainer, watch: Watch, budget: Budget, step: int) -> int:
+    """Where the run ends, as far as can be said after `step` steps. The trainer's schedule is told, too."""
+    end = budget.end(step)
+    if end is None:
+        return watch.steps
+    schedule = replace(trainer.recipe.schedule, steps=end["steps"], cooldown=end["cooldown"])
+    trainer.recipe = replace(trainer.recipe, schedule=schedule)
+    return end["steps"]
 
 
 def _measured(
@@ -129,21 +146,16 @@ def _say(trainer: Trainer, line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = command.parser("train", "Train a Transformer; go on from the last save if there is one.", weights=False)
+    parser = command.parser("train", "Train a model; go on from the last save if there is one.", weights=False)
     # torchrun cannot hand --run on: it takes it for a beginning of its own --run-path.
     names = ("--run", "--folder")
     parser.add_argument(*names, type=Path, required=True, help="folder of this run; its parent must exist")
     parser.add_argument("--train", type=Path, nargs="+", required=True, help="files of source<TAB>target lines, or .xz")
     parser.add_argument("--dev", type=Path, help="pairs to measure loss and BLEU on at each save")
     parser.add_argument("--dev-limit", type=at_least(1), default=500, help="use the first N pairs of it")
-    parser.add_argument("--init", type=Path, help="start from the weights and vocabulary of this folder")
-    parser.add_argument("--preset", choices=sorted(PRESETS), default="small")
-    for name in ("vocab-size", "d-model", "n-heads", "d-ff", "encoder-layers", "decoder-layers"):
-        parser.add_argument(f"--{name}", type=at_least(1), help="instead of the preset's")
-    parser.add_argument("--norm", choices=("post", "pre"))
-    parser.add_argument("--activation", choices=("relu", "gelu"))
-    parser.add_argument("--embed-positions", choices=("sinusoidal", "learned"), dest="positions_kind")
+    beginning.add_options(parser)
     parser.add_argument("--steps", type=at_least(1), default=100_000, help="optimizer steps in all")
+    parser.add_argument("--cpu-seconds", type=float, help="end when steps took so long, see budget.py")
     parser.add_argument("--schedule", choices=("paper", "constant"), default="paper", help="after the warm-up")
     parser.add_argument("--warmup", type=at_least(1), default=4000, help="steps of linearly rising rate")
     parser.add_argument("--peak", type=float, help="rate at the end of the warm-up (default: the paper's)")
@@ -152,6 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--smoothing", type=float, default=0.1, help="label smoothing")
     parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="of matrix products")
+    parser.add_argument("--clip", type=float, default=LARGEST_GRADIENT, help="longest gradient; inf for any")
     parser.add_argument("--versions", type=at_least(1), default=3, help="targets kept for one source")
     parser.add_argument("--words", type=at_least(1), default=30, help="pairs with a longer side are left out")
     for name, value in Augmentation().__dict__.items():
@@ -160,33 +173,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=at_least(1), help="torch threads (default: torch's choice)")
     parser.add_argument("--save-every", type=at_least(1), default=500, help="steps")
     return parser
-
-
-def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
-    """The fields of the configuration that the command line names."""
-    names = ("vocab_size", "d_model", "n_heads", "d_ff", "encoder_layers", "decoder_layers", "norm", "activation")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    return given | ({"positions": options.positions_kind} if options.positions_kind else {})
-
-
-def _start(options: argparse.Namespace, pairs: Sequence[Pair]) -> tuple[Transformer, Tokenizer]:
-    """The model and vocabulary to begin with: of the run itself, of --init, or new ones."""
-    saved = runs.steps(options.run)
-    folder = saved[-1] if saved else options.init
-    if folder is not None:
-        loaded, tokenizer = checkpoint.load(folder)
-        for name, value in _asked_for(options).items():
-            if getattr(loaded.config, name) != value:
-                found = f"{folder} has {name}={getattr(loaded.config, name)}"
-                raise command.InputError(f"{found}, asked for is {value}; leave that out, or take another --run")
-        model = Transformer(loaded.config, dropout=options.dropout)
-        model.load_state_dict(loaded.state_dict())
-        return model, tokenizer
-    config = replace(PRESETS[options.preset], **_asked_for(options))
-    sentences = (text for pair in pairs for text in (pair.source, pair.target))
-    tokenizer = train_tokenizer(sentences, vocab_size=config.vocab_size)
-    torch.manual_seed(options.seed)
-    return Transformer(config, dropout=options.dropout), tokenizer
 
 
 def train(options: argparse.Namespace) -> None:
@@ -209,13 +195,22 @@ def _train(options: argparse.Namespace) -> None:
     dev = data.read_pairs(options.dev, limit=options.dev_limit) if options.dev else []
     options.run.mkdir(exist_ok=True)
     share = Share.from_environment()
-    model, tokenizer = _start(options, pairs)
+    if share.world > 1 and options.cpu_seconds:
+        raise command.InputError("--cpu-seconds counts one process; leave it out under torchrun")
+    model, tokenizer = beginning.begin(options, pairs)
     augmentation = Augmentation(**{name: getattr(options, name) for name in Augmentation().__dict__})
     schedule = Schedule(
         model.config.d_model, options.warmup, options.peak, options.schedule, options.steps, options.cooldown
     )
     recipe = Recipe(
-        schedule, options.positions, options.dropout, options.smoothing, options.seed, options.precision, augmentation
+        schedule,
+        options.positions,
+        options.dropout,
+        options.smoothing,
+        options.seed,
+        options.precision,
+        augmentation,
+        options.clip,
     )
     trainer = Trainer(model, tokenizer, recipe, share)
     parameters = sum(p.numel() for p in model.parameters())
@@ -223,7 +218,8 @@ def _train(options: argparse.Namespace) -> None:
     if share.rank == 0:
         (options.run / "pid").write_text(f"{os.getpid()}\n")
     try:
-        fit(trainer, pairs, Watch(options.run, options.steps, options.save_every, dev))
+        watch = Watch(options.run, options.steps, options.save_every, dev, cpu_seconds=options.cpu_seconds)
+        fit(trainer, pairs, watch)
     except DivergedError as error:
         raise command.InputError(str(error)) from error
     if share.world > 1:

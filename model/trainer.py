@@ -1,5 +1,6 @@
 """One step of training: a batch, its loss, its gradient, and Adam. Several processes may share a batch."""
 
+import math
 import os
 import random
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ from torch import Tensor
 from model import data
 from model.config import PAD
 from model.data import Augmentation, Encoded
+from model.encoder_decoder import EncoderDecoder
 from model.schedule import Schedule
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
 
-LARGEST_GRADIENT = 1.0  # norm; a longer gradient is shortened to it
+LARGEST_GRADIENT = 1.0  # norm; a longer gradient is shortened to it (Pascanu et al. 2013, 3.2)
 
 
 class DivergedError(RuntimeError):
@@ -35,6 +36,7 @@ class Recipe:
     seed: int = 1
     precision: str = "float32"  # or "bfloat16": matrix products only, weights stay float32
     augmentation: Augmentation = Augmentation()
+    clip: float = LARGEST_GRADIENT  # inf: gradients are taken as they are
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ class Share:
 class Trainer:
     """A model, its optimizer, and the step that improves it."""
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, recipe: Recipe, share: Share = Share()) -> None:
+    def __init__(self, model: EncoderDecoder, tokenizer: Tokenizer, recipe: Recipe, share: Share = Share()) -> None:
         self.model, self.tokenizer, self.recipe, self.share = model, tokenizer, recipe, share
+        self.norm = 0.0  # of the last step's gradient, before it was shortened
         self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
     def step(self, batch: Sequence[Encoded], number: int) -> float:
@@ -71,8 +74,8 @@ class Trainer:
         loss = self._backward(batch[self.share.rank :: self.share.world], total)
         if self.share.world > 1:
             loss = self._sum_over_processes(loss)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
-        if not norm.isfinite():
+        self.norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip))
+        if not math.isfinite(self.norm):
             raise DivergedError(
                 f"step {number}: the gradient is not finite; the last save is whole, lower --peak and go on"
             )

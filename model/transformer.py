@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from model.attention import Attention, causal_mask, padding_mask, target_mask
 from model.config import MAX_POSITIONS, ModelConfig
+from model.encoder_decoder import EncoderDecoder
 from model.taps import Tap, name_taps
 
 
@@ -212,8 +213,10 @@ class Decoder(nn.Module):
         return self.output_tap(self.final_norm(x)), DecoderState(length, tuple(grown), state.source_may_look)
 
 
-class Transformer(nn.Module):
+class Transformer(EncoderDecoder):
     """Encoder, decoder, and one matrix that is source embedding, target embedding and output projection (3.4)."""
+
+    config: ModelConfig
 
     def __init__(self, config: ModelConfig, *, dropout: float = 0.1) -> None:
         super().__init__()
@@ -243,11 +246,6 @@ class Transformer(nn.Module):
         may_look = causal_mask(T, first=state.length) if state.length else target_mask(target)
         vectors, state = self.decoder(self.embedding(target), may_look, state)
         return self.logits_tap(F.linear(vectors, self.embedding.weight)), state
-
-    def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Teacher-forced: source ids (B, S), target ids (B, T) beginning with <s> -> logits (B, T, V)."""
-        logits, _ = self.step(target, self.start(source))
-        return logits
 
     def attention(self, kind: str, layer: int) -> Attention:
         """The module of encoder, masked or cross-attention in this layer (from 1)."""

@@ -26,7 +26,7 @@ def decoding_of(options: argparse.Namespace) -> Decoding:
 
 def translate(options: argparse.Namespace) -> None:
     decoding = decoding_of(options)
-    model, tokenizer = checkpoint.load(options.weights)
+    model, tokenizer = checkpoint.load_any(options.weights)
     source = prepare(tokenizer, options.sentence)
     found = translate_ids(model, source, decoding)
     if source.left_out:

@@ -34,6 +34,37 @@ HEAD_NUMBERS = (
     "their number."
 )
 
+SILENCED_IN_TURN = (
+    "Each head silenced by itself, all in one batch, and nothing else edited: red, the translation that the model "
+    "writes without edits becomes less probable; blue, more probable."
+)
+SILENCED_OVER_CORPUS = (
+    "Each head silenced by itself, measured over the corpus of the report beside the weights: red, its translations "
+    "become less probable; blue, more probable."
+)
+MEASURES = {
+    "raw": "",
+    "value": (
+        "Value-weighted: weight times the length of f(x), the vector that the head moves from there (Kobayashi et al. "
+        "2020); each row is rescaled to sum to 1, which makes rows comparable, and hides how much is moved in all."
+    ),
+    "rollout": (
+        "Rollout (Abnar & Zuidema 2020): in each layer half of a row comes by attention, as the mean of its heads, and "
+        "half by the residual path; the layers are multiplied. Values, feed-forward and LayerNorm are left out. Cross: "
+        "from target to source, through the encoder's rollout, without what comes from target tokens, rows rescaled "
+        "to 1."
+    ),
+}
+SHIFT = (
+    "Step by step over the translation that is there without edits: the bar is how far the edits move the model's "
+    "expectation there (Kullback-Leibler divergence), the numbers are the probability of the piece before and after. "
+    "A frame: the edited model would write another piece there."
+)
+REMOVAL = (
+    "Solid: the heads are silenced one after the other, and stay silenced. Dashed: what their losses alone add up to. "
+    "Where the lines part, heads stand in for each other, or need each other."
+)
+
 
 def of_rows(shown: AttentionMap) -> list[str]:
     """What stands before each row: the token, or in the decoder `read → predicts`."""
@@ -44,11 +75,17 @@ def of_rows(shown: AttentionMap) -> list[str]:
 
 def of_heads(maps: Sequence[AttentionMap], pinned: tuple[int, int] | None, *, by_layer: bool) -> list[str]:
     """Under each thumbnail: its head, or layer·head, and once a cell is pinned its weight there."""
-    names = [str(m.head) if by_layer else f"{m.layer}·{m.head}" for m in maps]
+    names = [_short(m, by_layer=by_layer) for m in maps]
     if pinned is None:
         return names
     weights = [phrases.weight(float(m.weights[pinned])).replace("0.", ".", 1) for m in maps]  # short: 56 pixels wide
     return [f"{name} {weight}" for name, weight in zip(names, weights, strict=True)]
+
+
+def _short(shown: AttentionMap, *, by_layer: bool) -> str:
+    if shown.head is None:
+        return f"L{shown.layer}"
+    return str(shown.head) if by_layer else f"{shown.layer}·{shown.head}"
 
 
 def of_layers(count: int) -> list[str]:
@@ -64,7 +101,8 @@ def of_grid(maps: Sequence[AttentionMap], pinned: tuple[int, int] | None, *, ran
     if not first.allowed[row, column]:
         return "The mask forbids this cell in every head."
     best = max(maps, key=lambda m: float(m.weights[row, column]))
-    said = f"‘{first.rows[row].text}’ → ‘{first.columns[column].text}’: most in layer {best.layer}, head {best.head}"
+    which = phrases.head(best.head, best.measure)
+    said = f"‘{first.rows[row].text}’ → ‘{first.columns[column].text}’: most in layer {best.layer}, {which}"
     order = "ranked by that weight" if ranked else "the number beside each head is that weight"
     return f"{said} ({phrases.weight(float(best.weights[row, column]))}); {order}."
 

@@ -38,7 +38,7 @@ def heatmap(shown: AttentionMap, *, theme: Theme, linear: bool = False) -> go.Fi
     figure = go.Figure(trace)
     figure.update_layout(
         title={
-            "text": f"{phrases.kind(shown.kind)}, layer {shown.layer}, {phrases.head(shown.head)}",
+            "text": f"{phrases.kind(shown.kind)}, layer {shown.layer}, {phrases.head(shown.head, shown.measure)}",
             "x": 0,
             "y": 0.98,
         },
@@ -64,14 +64,14 @@ def hover(shown: AttentionMap) -> list[list[str]]:
 
 def sentence(shown: AttentionMap, row: int, column: int) -> str:
     """What one cell says. row and column from 0."""
-    template = phrases.SENTENCES[shown.kind] if shown.allowed[row, column] else phrases.FORBIDDEN
+    template = phrases.BY_MEASURE[shown.measure][shown.kind] if shown.allowed[row, column] else phrases.FORBIDDEN
     return template.format(
         row=shown.rows[row].text,
         column=shown.columns[column].text,
         predicts="" if shown.predicts is None else shown.predicts[row].text,
         weight=phrases.weight(float(shown.weights[row, column])),
         layer=shown.layer,
-        head=phrases.head(shown.head),
+        head=phrases.head(shown.head, shown.measure),
     )
 
 

@@ -43,6 +43,26 @@ PAGE = """<!doctype html>
 </html>
 """
 
+ONE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>body {{ margin: 0; padding: 8px; }} {css}</style>
+</head>
+<body>
+<script type="text/plain" id="payload">{data}</script>
+<script type="module">{js}</script>
+</body>
+</html>
+"""
+RUN = """
+const data = Uint8Array.from(atob(document.getElementById("payload").textContent), (one) => one.charCodeAt(0));
+document.body.style.background = unpack(data).header.theme.background;
+{canvas}({{ data, parentElement: document.body, setTriggerValue: () => {{}}, setStateValue: () => {{}} }});
+"""
+
 
 def page(
     trace: Trace,
@@ -64,7 +84,7 @@ def page(
         caveat=escape(phrases.CAVEAT),
         css="\n".join(_read(f"{name}.css") for name in ("canvas", "offline")),
         data=base64.b64encode(_payload(trace, links, considered, opened)).decode("ascii"),
-        js=_script(),
+        js="\n".join([functions(*CANVASES), _read("offline.js")]),
     )
 
 
@@ -86,13 +106,24 @@ def _payload(
     return payload.pack(header, arrays)
 
 
-def _script() -> str:
-    """The canvases as functions, in one module; each stands in a file that exports it."""
-    parts = [_read("common.js")]
-    for name in CANVASES:
+def alone(canvas: str, message: bytes, *, title: str) -> str:
+    """One canvas with its payload (viz/payload.py, viz/field.py …) as an HTML page that needs no server."""
+    return ONE.format(
+        policy=POLICY,
+        title=escape(title),
+        css=_read("canvas.css"),
+        data=base64.b64encode(message).decode("ascii"),
+        js="\n".join([functions(canvas), RUN.format(canvas=canvas)]),
+    )
+
+
+def functions(*canvases: str) -> str:
+    """The canvases as functions of these names, in one module; each stands in a file that exports it."""
+    parts = [_read("common.js"), _read("export.js")]
+    for name in canvases:
         body = _read(f"{name}.js").replace("export default function", "return function", 1)
         parts.append(f"const {name} = (() => {{\n{body}\n}})();")
-    return "\n".join([*parts, _read("offline.js")])
+    return "\n".join(parts)
 
 
 def _read(name: str) -> str:

@@ -69,7 +69,7 @@ def grid(
     They are drawn in `order`, `per_row` in a row where there is room; heads may differ in kind and size.
     """
     entries = [
-        {"kind": m.kind, "layer": m.layer, "head": m.head, "caption": caption}
+        {"kind": m.kind, "layer": m.layer, "head": m.head, "name": phrases.head(m.head, m.measure), "caption": caption}
         for m, caption in zip(heads, captions, strict=True)
     ]
     arrays = {}
@@ -91,22 +91,30 @@ def grid(
     return pack(header, arrays)
 
 
-def head(opened: AttentionMap, *, theme: Theme, pinned: tuple[int, int] | None, linear: bool, lines: bool) -> bytes:
-    """One head, large, with its numbers in full float32."""
+def head(
+    opened: AttentionMap,
+    *,
+    theme: Theme,
+    pinned: tuple[int, int] | None,
+    linear: bool,
+    lines: bool,
+    hint: str = "Point at a cell to read it; click to pin it and to rank all heads by it.",
+) -> bytes:
+    """One head, large, with its numbers in full float32. hint: what is said while nothing is pointed at."""
     header = {"theme": for_canvas(theme), "map": described(opened), "pinned": pinned, "linear": linear, "lines": lines}
-    return pack(header, numbers("", opened))
+    return pack(header | {"hint": hint}, numbers("", opened))
 
 
 def described(shown: AttentionMap) -> dict[str, Any]:
     return {
         "kind": shown.kind,
         "layer": shown.layer,
-        "head": phrases.head(shown.head),
+        "head": phrases.head(shown.head, shown.measure),
         "rows": texts(shown.rows),
         "columns": texts(shown.columns),
         "predicts": None if shown.predicts is None else texts(shown.predicts),
         "special": [token.special for token in shown.columns],
-        "sentence": phrases.SENTENCES[shown.kind],
+        "sentence": phrases.BY_MEASURE[shown.measure][shown.kind],
         "forbidden": phrases.FORBIDDEN,
     }
 
@@ -139,7 +147,7 @@ def translation(
         "theme": for_canvas(theme),
         "source": texts(words(trace.source)),
         "pieces": pieces,
-        "links": [{"source": link.source, "target": link.target, "weight": link.weight} for link in links],
+        "links": [{"source": link.source, "target": link.target, "strength": link.strength} for link in links],
         "step": step,
     }
     return pack(header, {})

@@ -12,8 +12,23 @@ SENTENCES = {
     "cross": "having read ‘{row}’, about to write ‘{predicts}’, it looks at ‘{column}’ in the source: {weight} "
     "(cross, layer {layer}, {head})",
 }
+VALUE_WEIGHTED = {
+    "encoder": "of what it moves, ‘{row}’ takes {weight} from ‘{column}’ (encoder, layer {layer}, {head})",
+    "masked": "having read ‘{row}’, about to write ‘{predicts}’, of what it moves it takes {weight} from ‘{column}’ "
+    "(masked, layer {layer}, {head})",
+    "cross": "having read ‘{row}’, about to write ‘{predicts}’, of what it moves it takes {weight} from ‘{column}’ in "
+    "the source (cross, layer {layer}, {head})",
+}
+ROLLED_OUT = {
+    "encoder": "by rollout, {weight} of ‘{row}’ after encoder layer {layer} comes from ‘{column}’",
+    "masked": "by rollout, {weight} of the row that has read ‘{row}’ and is to write ‘{predicts}’ comes from "
+    "‘{column}’ (masked attention of layers 1 to {layer})",
+    "cross": "by rollout, of what the row that has read ‘{row}’ and is to write ‘{predicts}’ has of the source after "
+    "layer {layer}, {weight} comes from ‘{column}’",
+}
+BY_MEASURE = {"raw": SENTENCES, "value": VALUE_WEIGHTED, "rollout": ROLLED_OUT}
 FORBIDDEN = "‘{row}’ may not look at ‘{column}’: the mask sets this score to −∞, so its weight is exactly 0"
-CAVEAT = "Attention shows where a head took values from, not why a word was chosen."
+CAVEAT = "Attention shows where a head took values from, not why a word was chosen; silence the head to test that."
 ROWS_AND_COLUMNS = "Row = the token that looks, column = the token it looks at."
 
 
@@ -25,9 +40,11 @@ def weight(value: float) -> str:
     return str(Decimal(value).quantize(last_digit, ROUND_HALF_UP))
 
 
-def head(number: int | None) -> str:
-    """Which head; None is the mean of all heads of the layer."""
-    return "mean of all heads" if number is None else f"head {number}"
+def head(number: int | None, measure: str = "raw") -> str:
+    """Which head; None is all heads of the layer: their mean, or with another measure what they do together."""
+    if number is not None:
+        return f"head {number}"
+    return {"raw": "mean of all heads", "value": "all heads together", "rollout": "rollout from layer 1"}[measure]
 
 
 def kind(name: str) -> str:

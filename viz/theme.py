@@ -86,7 +86,7 @@ def _ramp(first: str, last: str) -> list[str]:
 def for_canvas(theme: Theme) -> dict[str, Any]:
     """What the JavaScript needs to draw in this theme."""
     ramps = {kind: ramp(theme, kind) for kind in MARKS}
-    ramps |= {sign: _ramp(theme.background, getattr(theme, sign)) for sign in ("negative", "positive")}
+    ramps |= {sign: _ramp(theme.background, getattr(theme, sign)) for sign in ("negative", "positive", "chrome")}
     return asdict(theme) | {"ramps": ramps, "marks": MARKS, "ticks": TICKS}
 
 

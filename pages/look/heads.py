@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from model.ranking import all_maps, most_telling, ranked
-from pages.parts import address, controls, doors, mount
+from model.ranking import most_telling, ranked
+from pages.parts import address, controls, doors, measured, mount, takeaway
 from viz import captions, heatmap, payload, phrases, tables
 
 st.title("Heads")
@@ -11,6 +11,7 @@ st.markdown(f"Every head of every layer, for this sentence. {phrases.ROWS_AND_CO
 
 with st.container(horizontal=True, gap="medium"):
     kind, by_word, linear, rank = controls.kind(), controls.units(), controls.linear(), controls.rank()
+    measured.switch()
 reading = controls.reading()
 trace, theme = reading.trace, controls.theme()
 
@@ -21,15 +22,15 @@ layer, head = most_telling(trace.weights(kind), rows, columns, square=kind != "c
 address.propose("layer", layer)
 address.propose("head", head)
 
-maps = all_maps(trace, kind, words=by_word)
+maps = measured.all_maps(trace, kind, words=by_word)
 address.within("query", len(maps[0].rows))
 address.within("key", len(maps[0].columns))
 pinned = controls.pinned_cell()
 order = ranked(maps, *pinned) if pinned and rank else None
+chosen, by_layer = measured.opened(maps), order is None and not measured.is_rollout()
 left, right = st.columns([11, 9], gap="large")
 
 with left:
-    chosen = (st.session_state["layer"] - 1) * trace.heads(kind) + st.session_state["head"] - 1
     mount.grid(
         payload.grid(
             maps,
@@ -37,37 +38,38 @@ with left:
             opened=chosen,
             pinned=pinned,
             linear=linear,
-            per_row=trace.heads(kind),
-            captions=captions.of_heads(maps, pinned, by_layer=order is None),
-            row_labels=captions.of_layers(trace.layers(kind)) if order is None else (),
+            per_row=trace.layers(kind) if measured.is_rollout() else trace.heads(kind),
+            captions=captions.of_heads(maps, pinned, by_layer=by_layer),
+            row_labels=captions.of_layers(trace.layers(kind)) if by_layer else (),
             order=order,
         ),
         key="grid",
-        on_open=lambda kind, layer, head: st.session_state.update(layer=layer, head=head),
+        on_open=measured.open_,
     )
-    st.caption(captions.of_grid(maps, pinned, ranked=order is not None))
+    st.caption(f"{captions.of_grid(maps, pinned, ranked=order is not None)} {measured.note()}".strip())
 
 with right:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.count("Layer", "layer", trace.layers(kind))
-        controls.count("Head", "head", trace.heads(kind))
+        if not measured.is_rollout():
+            controls.count("Head", "head", trace.heads(kind))
         view = controls.view()
-    opened = maps[(st.session_state["layer"] - 1) * trace.heads(kind) + st.session_state["head"] - 1]
+    opened = maps[chosen]
     if view == "plotly":
         st.plotly_chart(heatmap.heatmap(opened, theme=theme, linear=linear), key="plotly", theme=None)
-    elif view == "table":
-        st.dataframe(tables.cells(opened), height=520)
-    else:
+    elif view != "table":
         mount.head(
             payload.head(opened, theme=theme, pinned=pinned, linear=linear, lines=view == "lines"),
             key="head_canvas",
             on_pin=lambda query, key: st.session_state.update(query=query, key=key),
         )
+    takeaway.table("head", lambda: tables.cells(opened), shown=view == "table", height=520)
     with st.container(horizontal=True):
         controls.place("Row (looks)", "query", captions.of_rows(opened))
         controls.place("Column (looked at)", "key", [token.text for token in opened.columns])
     if pinned:
         with st.container(border=True):
             st.text(heatmap.sentence(opened, *pinned))
-            doors.to_arithmetic(doors.arithmetic(trace, opened, *pinned))
-controls.caveat()
+            if not measured.is_rollout():
+                doors.to_arithmetic(doors.arithmetic(trace, opened, *pinned))
+controls.caveat(opened)

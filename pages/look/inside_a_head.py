@@ -4,7 +4,7 @@ import streamlit as st
 
 from model import inside as arithmetic
 from model.ranking import most_telling
-from pages.parts import address, controls, mount, session
+from pages.parts import address, controls, editing, mount, session, takeaway
 from viz import captions, heatmap, inside, tables
 
 st.title("Inside a head")
@@ -40,6 +40,7 @@ row, column = st.session_state["query"] - 1, st.session_state["key"] - 1
 projection = session.output_projection(kind, layer)
 cell = arithmetic.cell(trace, projection, kind, layer, head, row, column)
 st.text(heatmap.sentence(shown, row, column))
+editing.say_inside(kind, layer, head)
 mount.inside(
     inside.payload(cell, shown, row, theme=theme),
     key="inside",
@@ -58,9 +59,8 @@ with st.container(horizontal=True):
     names = {"queries": "queries", "keys": "keys", "values": "values", "head_outputs": "the head's output"}
     whole = st.segmented_control("The whole of", list(names), format_func=names.__getitem__, key="whole")
     as_table = st.toggle("show as table", key="as_table")
-if as_table:
-    st.dataframe(inside.products(cell), hide_index=True)
-    st.dataframe(inside.table(cell, shown), hide_index=True)
+takeaway.table("products", lambda: inside.products(cell), shown=as_table, hide_index=True)
+takeaway.table("row", lambda: inside.table(cell, shown), shown=as_table, hide_index=True)
 if whole:
     st.dataframe(tables.vectors(trace, kind, layer, head, whole))
-controls.caveat()
+controls.caveat(shown)

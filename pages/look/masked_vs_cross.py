@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.words import least_sure
-from pages.parts import address, controls, doors, mount, session, sides
+from pages.parts import address, controls, doors, measured, mount, session, sides, takeaway
 from viz import captions, lifting, tables
 from viz import pair as drawn
 from viz.stages import NOTES
@@ -19,7 +19,7 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
 reading = controls.reading()
 trace, theme, state = sides.traced(reading), controls.theme(), st.session_state
 lifted, padded = state["mask"] == "lifted", state["padding"] == "padded"
-as_trained = not lifted and not padded
+has_arithmetic = not lifted and not padded and not measured.is_rollout()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     sides.places(trace)
@@ -53,7 +53,7 @@ mount.pair(
         linear=state["scale"] == "linear",
         pinned=pinned,
         lifted=lifted,
-        door=as_trained,
+        door=has_arithmetic,
         shape=trace.shape,
     ),
     key="pair",
@@ -61,9 +61,9 @@ mount.pair(
     on_pin=pin,
     on_arithmetic=inside,
 )
-if pinned and as_trained:
+if pinned and has_arithmetic:
     doors.to_arithmetic(doors.arithmetic(trace, *pinned))
-st.caption(f"{NOTES[stage]} {captions.SPECIAL[state['special']]}".strip())
+st.caption(f"{measured.note() or NOTES[stage]} {captions.SPECIAL[state['special']]}".strip())
 if padded and not lifted:
     st.markdown(captions.padding(reading.trace, trace), width=640)
 if lifted:
@@ -72,7 +72,7 @@ if lifted:
     st.text(captions.written_lifted(session.written_lifted(reading), reading.trace.target_text))
 st.markdown(captions.WHY_NO_STAIRCASE, width=640)
 st.caption(captions.HEAD_NUMBERS)
-if st.toggle("show as table", key="as_table"):
-    for side in (pair.masked, pair.cross):
-        st.dataframe(tables.cells(side))
-controls.caveat()
+as_table = st.toggle("show as table", key="as_table")
+takeaway.table("masked", lambda: tables.cells(pair.masked), shown=as_table)
+takeaway.table("cross", lambda: tables.cells(pair.cross), shown=as_table)
+controls.caveat(pair.masked, pair.cross)

@@ -14,6 +14,9 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from model import editlist
+from model.stream import QUANTITIES
+
 FIRST_SENTENCE = "The animal didn't cross the street because it was too tired."
 LONGEST_TEXT = 4096  # characters kept in the address; 256 pieces never hold more
 
@@ -38,11 +41,28 @@ def _choice(*choices: str) -> Field:
     return Field(parse, choices[0])
 
 
+def _proposed_choice(*choices: str) -> Field:
+    """A choice whose default the page proposes."""
+    return Field(_choice(*choices).parse, None)
+
+
 def _whole(least: int, most: int | None, default: int | None) -> Field:
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else least - 1
         if number < least or (most is not None and number > most):
             raise ValueError(f"it counts from {least}" + (f" to {most}" if most is not None else ""))
+        return number
+
+    return Field(parse, default)
+
+
+def _even(least: int, most: int, default: int | None) -> Field:
+    whole = _whole(least, most, default)
+
+    def parse(text: str) -> int:
+        number: int = whole.parse(text)
+        if number % 2:
+            raise ValueError("it is an even number")
         return number
 
     return Field(parse, default)
@@ -61,6 +81,15 @@ def _decimal(least: float, most: float, default: float) -> Field:
     return Field(parse, default)
 
 
+def _edits(text: str) -> str:
+    """A list of edits, as text: it is one value, and what it says is read where it is carried out."""
+    return editlist.text(editlist.parsed(text))
+
+
+HEAD_NUMBERS = (  # as in model/roles.py
+    *("entropy", "confidence", "distance", "previous", "same", "next"),
+    *("special", "marks", "relation", "aer", "silenced", "held"),
+)
 FIELDS = {
     "sentence": Field(str, FIRST_SENTENCE),
     "target": Field(str, ""),
@@ -87,6 +116,37 @@ FIELDS = {
     "view": _choice("matrix", "lines", "plotly", "table"),
     "scale": _choice("√", "linear"),
     "rank": _choice("weight", "order"),
+    "x": Field(_choice(*HEAD_NUMBERS).parse, "entropy"),
+    "y": Field(_choice(*HEAD_NUMBERS).parse, "confidence"),
+    "beside": _choice("untrained", "shuffled", "none"),
+    "kinds": _choice("all", "encoder", "masked", "cross"),
+    "cross_heads": _proposed_choice("one", "all"),
+    "by": _proposed_choice("weight", "norm"),
+    "rows": _proposed_choice("read", "predicted"),
+    "german": _whole(1, None, None),  # which word of the translation
+    "english": _whole(1, None, None),  # and of the source
+    "flow": _choice("whole", "vectors", "encoder", "decoder", "output"),
+    "smoothing": _decimal(0.0, 0.9, 0.1),
+    "side": _choice("encoder", "decoder"),
+    "position": _whole(1, None, None),  # which token of that side
+    "sublayer": _whole(1, None, None),  # which of that side, in order of flow
+    "quantity": _choice(*QUANTITIES),
+    "residual": _choice("on", "off", "everywhere", "skipped"),
+    "neuron": _whole(1, None, None),
+    "other": Field(str, ""),  # a second sentence
+    "map": _choice("joint", "own"),
+    "width": _even(2, 512, None),
+    "length": _whole(2, 257, None),
+    "frequency": _whole(1, None, None),
+    "shift": _whole(1, 256, 1),
+    "edits": Field(_edits, ""),
+    "tool": _choice("silence", "mean", "uniform", "only", "cell", "row", "none"),  # what a click does in Surgery
+    "weight": _decimal(0.0, 1.0, 0.5),  # that it gives a cell
+    "harm": _choice("sentence", "corpus"),  # whose losses colour the heads
+    "instead": _choice("zero", "mean"),  # what stands in the place of a head that is silenced in turn
+    "removed": _choice("least", "most"),  # in which order all are
+    "against": _choice("sentence", "translation", "decoder", "edits"),  # what Compare compares with
+    "measure": _choice("raw", "value", "rollout"),
 }
 ON_EVERY_PAGE = ("sentence", "target", "decoder", "beam", "temperature", "top_k", "top_p", "seed")  # app.py draws them
 
@@ -154,7 +214,7 @@ def link(**changes: Any) -> dict[str, str]:
     return values
 
 
-def propose(name: str, value: int | None) -> None:
+def propose(name: str, value: int | str | None) -> None:
     """The value of a field that the reader has not set. It follows the sentence, and stays out of the address."""
     state, proposed = st.session_state, st.session_state.setdefault(_PROPOSED, {})
     if state.get(name) is None or proposed.get(name, ...) == state[name]:
@@ -179,8 +239,9 @@ def forget(*names: str) -> None:
 
 
 def note(sentence: str) -> None:
-    """Something about the address that the page should say."""
-    st.session_state.setdefault(_NOTES, []).append(sentence)
+    """Something about the address that the page should say, once."""
+    if sentence not in notes():
+        st.session_state.setdefault(_NOTES, []).append(sentence)
 
 
 def notes() -> list[str]:

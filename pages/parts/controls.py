@@ -1,14 +1,16 @@
 """What stands on every page: the sentence's bar, the sidebar, the guard, and the widgets that pages share."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from pages.parts import address, session
+from pages.parts import address, editing, session
 from viz import phrases
 from viz.theme import LIGHT, MARKS, THEMES, Theme
 
 if TYPE_CHECKING:
+    from model.trace import AttentionMap
     from pages.parts.session import Reading
 
 EXAMPLES = (
@@ -21,6 +23,7 @@ EXAMPLES = (
     "He has never seen the sea before.",
 )
 TRAINED_WORDS = 20  # few sentences of the training data had more
+READING = "_reading_shown"  # in the session's state: what the page is about
 DECODERS = {"greedy": "greedy", "beam": "beam search", "sample": "sampling"}
 
 
@@ -35,7 +38,7 @@ def bar() -> None:
         st.text_input(
             "English sentence",
             key="sentence",
-            on_change=_new_sentence,
+            on_change=new_sentence,
             placeholder="Type an English sentence and press Enter",
             width="stretch",
         )
@@ -46,7 +49,7 @@ def bar() -> None:
             st.text_input(
                 "German to use instead of the model's own",
                 key="target",
-                on_change=_new_sentence,
+                on_change=new_sentence,
                 placeholder="leave empty for the model's own",
             )
     # A container, not st.empty(): what it said stays until the next answer is there, so that nothing below it jumps.
@@ -57,50 +60,73 @@ def sidebar() -> None:
     """Decoding settings; closed at first."""
     with st.sidebar:
         st.header("Decoding")
-        st.radio("Decoder", list(DECODERS), format_func=DECODERS.__getitem__, key="decoder", on_change=_new_sentence)
+        st.radio("Decoder", list(DECODERS), format_func=DECODERS.__getitem__, key="decoder", on_change=new_sentence)
         method = st.session_state["decoder"]
         if method == "beam":
-            st.slider("Beam width", 1, 10, key="beam", on_change=_new_sentence, help="Hypotheses kept at each step.")
+            beam_width(on_change=new_sentence)
             st.caption("Ranked by log-probability ÷ ((5 + length) / 6)^0.6 (Wu et al. 2016).")
         if method == "sample":
-            st.slider("Temperature", 0.1, 3.0, step=0.1, key="temperature", on_change=_new_sentence)
-            st.number_input("Top k (0 = all pieces)", 0, 1000, key="top_k", on_change=_new_sentence)
-            st.slider("Top p", 0.05, 1.0, step=0.05, key="top_p", on_change=_new_sentence)
-            st.number_input("Seed", 0, 999_999, key="seed", on_change=_new_sentence)
+            sampling(on_change=new_sentence)
         st.caption("The attention shown always comes from one pass over the sentence and the finished translation.")
+
+
+def beam_width(*, own: str = "", on_change: Callable[[], None]) -> None:
+    """The width of the beam. `own` ends the key of a page's own widget; see writers.py."""
+    st.slider("Beam width", 1, 10, key=f"beam{own}", on_change=on_change, help="Hypotheses kept at each step.")
+
+
+def sampling(*, own: str = "", on_change: Callable[[], None]) -> None:
+    """How a piece is drawn. `own` ends the keys of a page's own widgets; see writers.py."""
+    st.slider("Temperature", 0.1, 3.0, step=0.1, key=f"temperature{own}", on_change=on_change)
+    st.number_input("Top k (0 = all pieces)", 0, 1000, key=f"top_k{own}", on_change=on_change)
+    st.slider("Top p", 0.05, 1.0, step=0.05, key=f"top_p{own}", on_change=on_change)
+    st.number_input("Seed", 0, 999_999, key=f"seed{own}", on_change=on_change)
 
 
 def _pick(sentence: str) -> None:
     st.session_state["sentence"] = sentence
-    _new_sentence()
+    new_sentence()
 
 
-def _new_sentence() -> None:
+def take(sentence: str, target: str) -> None:
+    """From a callback: another sentence, and a translation to force."""
+    st.session_state.update(sentence=sentence, target=target)
+    new_sentence()
+
+
+def new_sentence() -> None:
     """A pinned cell and a step belong to one sentence; the layer and the head that somebody chose stay."""
-    address.forget("query", "key", "step")
+    address.forget("query", "key", "step", "position", "german", "english")
 
 
-def decoding() -> dict[str, Any]:
-    """The settings that the chosen decoder uses; others do not matter, so they are not in the cache's key either."""
-    state, method = st.session_state, st.session_state["decoder"]
+def decoding(method: str | None = None) -> dict[str, Any]:
+    """The settings that the chosen decoder uses, or this one; others do not matter, so they are in no cache's key."""
+    state = st.session_state
+    method = method or state["decoder"]
     used = {"greedy": (), "beam": ("beam",), "sample": ("temperature", "top_k", "top_p", "seed")}[method]
     return {"method": method} | {name: state[name] for name in used}
 
 
 def reading() -> "Reading":
-    """What the model made of the sentence. A mistake becomes a sentence on the page, which ends there."""
+    """What the model made of the sentence, under the edits of the address."""
+    state = st.session_state
+    found = guarded(lambda: session.reading(state["sentence"], state["target"], decoding(), editing.usable()))
+    state[READING] = found
+    _say_translation(found)
+    return found
+
+
+def guarded(read: "Callable[[], Reading]") -> "Reading":
+    """A reading. A mistake in it becomes a sentence on the page, which ends there."""
     from model.checkpoint import CheckpointError
     from model.command import InputError
 
-    state = st.session_state
     try:
-        found = session.reading(state["sentence"], state["target"], decoding())
+        return read()
     except InputError as error:
         _stop(f"{str(error)[0].upper()}{str(error)[1:]}.")
     except CheckpointError as error:
         _stop(f"The weights cannot be used: {error}.", icon="⚠️")
-    _say_translation(found)
-    return found
 
 
 def _stop(sentence: str, icon: str | None = None) -> NoReturn:
@@ -116,16 +142,21 @@ def _as_text(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in text)
 
 
+def how_written(found: "Reading") -> str:
+    """Where the translation comes from."""
+    return "your translation" if found.forced else editing.written_by(found, DECODERS[st.session_state["decoder"]])
+
+
 def _say_translation(found: "Reading") -> None:
-    label = "your translation" if found.forced else f"the model's translation, {DECODERS[st.session_state['decoder']]}"
     with st.session_state["_bar_line"]:
         st.text(found.trace.target_text or "(the model ended at once: an empty translation)")
         total = float(found.trace.target_log_probabilities().sum())
-        said = f"{label} · log-probability {_signed(total)}"
-        if found.forced:
-            said += f" · the model's own: {_signed(found.own_score)}"
+        said = f"{how_written(found)} · log-probability {_signed(total)}"
+        if found.forced and found.own_score is not None:
+            said += f" · the {'edited ' if found.edits else ''}model's own: {_signed(found.own_score)}"
         st.caption(_as_text(said))
         _warn(_cautions(found))
+        editing.mark(found)
 
 
 def notes() -> None:
@@ -230,5 +261,10 @@ def pinned_cell() -> tuple[int, int] | None:
     return None if row is None or column is None else (row - 1, column - 1)
 
 
-def caveat() -> None:
+def caveat(*shown: "AttentionMap") -> None:
+    """Under every picture of attention: what it does not show, and a door to Surgery for each head that is shown."""
     st.caption(phrases.CAVEAT)
+    with st.container(horizontal=True):
+        for one in shown:
+            if one.head is not None:
+                editing.to_surgery(one.kind, one.layer, one.head)

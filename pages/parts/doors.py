@@ -1,17 +1,23 @@
 """Ways from one page to the next deeper one; each carries the whole address."""
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model.ranking import most_telling
 from model.selection import piece_cell
+from model.stream import SUBLAYERS
 from model.trace import KINDS, AttentionMap, Trace
 from pages.parts import address, mount
 from viz import payload, phrases
 from viz.theme import Theme
 
 HEADS, MASKED_VS_CROSS, INSIDE = (f"pages/look/{name}.py" for name in ("heads", "masked_vs_cross", "inside_a_head"))
+LAYERS = "pages/flow/layers.py"
+ALIGNMENT = "pages/ask/alignment.py"
+ROOT = Path(__file__).resolve().parents[2]
 _TAKEN = "_door_taken"
 
 
@@ -59,6 +65,33 @@ def arithmetic(trace: Trace, shown: AttentionMap, row: int, column: int) -> dict
 def to_arithmetic(values: dict[str, Any]) -> None:
     """The pinned cell's door, as a link."""
     st.page_link(INSIDE, label="Arithmetic →", query_params=address.link(**values))
+
+
+def is_there(page: str) -> bool:
+    """Whether the menu has this page."""
+    context = get_script_run_ctx()
+    pages = context.pages_manager.get_pages().values() if context else ()
+    return any(Path(one["script_path"]) == ROOT / page for one in pages)
+
+
+def to_step(step: int) -> None:
+    """From a step to the two attentions at that step."""
+    st.page_link(
+        MASKED_VS_CROSS, label=f"Step {step} in Masked vs cross →", query_params=address.link(step=step, units="pieces")
+    )
+
+
+def to_layers(step: int, layer: int) -> None:
+    """From what is read after a layer to the stream at that place."""
+    if is_there(LAYERS):
+        there = address.link(side="decoder", position=step, sublayer=layer * len(SUBLAYERS["decoder"]))
+        st.page_link(LAYERS, label=f"Layer {layer} at step {step} →", query_params=there)
+
+
+def to_head(kind: str, layer: int, head: int, label: str) -> None:
+    """One head on the page of all heads, as a link; a cell that was pinned in another head is let go."""
+    there = address.link(kind=kind, layer=layer, head=head, query=None, key=None)
+    st.page_link(HEADS, label=label, query_params=there)
 
 
 def _telling(trace: Trace, kind: str) -> AttentionMap:

@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 
 from model.ranking import most_telling
-from model.selection import select
+from model.selection import shaped
 from model.trace import AttentionMap, Trace
 from model.words import word_log_probabilities
-from pages.parts import address, controls, session
+from pages.parts import address, controls, measured, session
 from viz import captions, phrases
 from viz.pair import Pair, leaning
 from viz.stages import STAGES, stage
@@ -24,6 +24,7 @@ PADDING = 3  # <pad> tokens that the switch adds
 def switches() -> None:
     """What acts on both sides; what is wanted less often is behind a button."""
     controls.units()
+    measured.switch()
     controls.switch("Mask", "mask", {"on": "as trained", "lifted": "lifted"})
     with st.popover("More"):
         controls.switch("Heads", "heads", {"one": "one a side", "mean": "mean of the layer"})
@@ -50,14 +51,14 @@ def places(trace: Trace) -> None:
         address.propose(head, most_telling(chosen, rows, columns, square=kind == "masked")[1])
         mark = {"masked": "◣", "cross": "⇄"}[kind]
         controls.count(f"{mark} layer", layer, trace.layers(kind))
-        if st.session_state["heads"] == "one":
+        if st.session_state["heads"] == "one" and not measured.is_rollout():
             controls.count(f"{mark} head", head, trace.heads(kind))
 
 
 def stage_name() -> str:
-    """The stage to draw. Over words, for means, and without specials there are weights only."""
+    """The stage to draw. Over words, for means, without specials, and by other measures there are weights only."""
     state = st.session_state
-    if state["units"] == "words" or state["heads"] == "mean" or state["special"] != "shown":
+    if state["units"] == "words" or state["heads"] == "mean" or state["special"] != "shown" or not measured.is_raw():
         return "softmax"
     controls.switch("Stage", "stage", STAGES)
     return str(state["stage"])
@@ -69,7 +70,7 @@ def pair(trace: Trace, name: str) -> Pair:
     words = state["units"] == "words"
 
     def side(kind: str, layer: int, head: int | None) -> AttentionMap:
-        return select(trace, kind, layer, head, words=words, special=state["special"])
+        return shaped(measured.one(trace, kind, layer, head), words=words, special=state["special"])
 
     one = state["heads"] == "one"
     masked = side("masked", state["layer"], state["head"] if one else None)

@@ -14,7 +14,7 @@ Place = tuple[float, float]  # CSS pixels from the left and the top of the canva
 CLOSE = 4  # of 255: a colour may be a shade off
 
 READ = """(canvas, places) => {
-  const reading = canvas.parentElement.querySelector('.reading');
+  const reading = canvas.closest('.headlight').querySelector('.reading');
   const box = canvas.getBoundingClientRect();
   const at = ([x, y]) => ({ clientX: box.left + x, clientY: box.top + y });
   const said = places.map((place) => {

@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from model.capture import trace_of
-from model.edits import LiftMask, write_edited
+from model.edits import LiftMask
 from model.selection import select
+from model.what_if import write_edited
 from tests.browser import bar, expected
 from tests.browser.canvas import canvas
 from tests.browser.conftest import OpenPage

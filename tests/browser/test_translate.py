@@ -4,9 +4,12 @@ import re
 
 from playwright.sync_api import expect
 
-from model.alignment import align, default_layer
+from model.align import named
+from model.alignment import align, last_layer
 from model.capture import prepare, translate_ids
+from model.checkpoint import WEIGHTS
 from model.decode import Decoding
+from model.inside import output_projection
 from model.trace import KINDS
 from model.words import word_groups, words
 from tests.browser import bar, expected
@@ -37,7 +40,10 @@ def test_a_typed_sentence_shows_its_translation_piece_by_piece(open_page: OpenPa
     )
     assert bar.chosen(page, "Step") == f"2 {trace.predicted[1].text}"
     word = next(index for index, group in enumerate(word_groups(trace.predicted)) if 1 in group)
-    linked = [link.source for link in align(trace, default_layer(trace)) if link.target == word]
+    model, _ = expected.loaded()
+    way = named(model, WEIGHTS) or last_layer(trace)
+    links = align(trace, output_projection(model, "cross", way.layer), way)
+    linked = [link.source for link in links if link.target == word]
     lit = page.locator(".source .word.on").all_text_contents()
     assert lit == [words(trace.source)[at].text for at in linked]
     pieces.nth(0).hover()

@@ -11,11 +11,13 @@ from model.capture import trace_of
 from model.config import BOS, EOS, MAX_PIECES, PAD, UNK, ModelConfig
 from model.data import Pair
 from model.decode import EXTRA_PIECES, decode
-from model.edits import LiftMask, edited, write_edited
+from model.editing import edited
+from model.edits import LiftMask
 from model.taps import heard, tap_names
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array, Trace
 from model.transformer import Transformer
+from model.what_if import write_anew, write_edited
 
 Batch = tuple[Tensor, Tensor]
 LIFTED = (LiftMask(),)
@@ -135,7 +137,7 @@ def test_written_without_edits_a_translation_is_the_greedy_one(
 ) -> None:
     ids = tokenizer.encode(pairs[number].source)
     greedy = decode(trained, torch.tensor([[*ids, EOS]]))[0]
-    found = write_edited(trained, ids, ())
+    found = write_anew(trained, ids, ())
     assert greedy.ended
     assert (found.ids, found.ended) == (greedy.ids, True)
     assert found.log_probabilities == pytest.approx(greedy.log_probabilities, abs=1e-5)
@@ -147,7 +149,7 @@ def test_a_translation_without_end_is_cut_where_the_greedy_one_is(
 ) -> None:
     endless = build(ModelConfig(53, d_model=4, n_heads=1, d_ff=6, encoder_layers=1, decoder_layers=1), seed=3)
     ids = torch.randint(4, 53, (pieces,), generator=torch.Generator().manual_seed(1)).tolist()
-    greedy, found = decode(endless, torch.tensor([[*ids, EOS]]))[0], write_edited(endless, ids, ())
+    greedy, found = decode(endless, torch.tensor([[*ids, EOS]]))[0], write_anew(endless, ids, ())
     assert not greedy.ended
     assert len(greedy.ids) == min(MAX_PIECES, pieces + EXTRA_PIECES)
     assert (found.ids, found.ended) == (greedy.ids, False)
@@ -163,7 +165,7 @@ def test_a_special_piece_is_never_written_however_probable_it_is(
     model.embedding.weight[special] = 1
     source = torch.tensor([[7, 8, EOS]])
     assert model(source, torch.tensor([[BOS]])).argmax() == special
-    greedy, found = decode(model, source)[0], write_edited(model, [7, 8], ())
+    greedy, found = decode(model, source)[0], write_anew(model, [7, 8], ())
     assert found.ids == greedy.ids
     assert not {PAD, UNK, BOS} & {*found.ids}
 

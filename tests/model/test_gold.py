@@ -30,6 +30,30 @@ def test_a_line_is_two_sentences_of_spaced_tokens_and_links_from_source_to_targe
     ]
 
 
+def test_links_may_be_possible_and_words_may_stand_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "the old house .\tein haus .\t0p0 1-_ 2-1 3-2\nno\tach nein\t0-1 _-0\n")
+    assert read_gold(path) == [
+        Gold(
+            ("the", "old", "house", "."),
+            ("ein", "haus", "."),
+            frozenset({(2, 1), (3, 2)}),
+            possible=frozenset({(0, 0)}),
+            alone_source=frozenset({1}),
+        ),
+        Gold(("no",), ("ach", "nein"), frozenset({(0, 1)}), alone_target=frozenset({0})),
+    ]
+
+
+def test_a_line_that_begins_with_a_hash_and_has_no_tab_is_a_comment(tmp_path: Path) -> None:
+    path = written(tmp_path, "# by hand\n# 5 keys\t5 schlüssel\t0-0\n#\nno\tnein\t0-0\n")
+    assert [pair.source for pair in read_gold(path)] == [("#", "5", "keys"), ("no",)]
+    path = written(tmp_path, "# by hand\nno\tnein\t1-0\n")
+    with pytest.raises(DataError, match="line 2: a link leads to a word that is not there"):
+        read_gold(path)
+    with pytest.raises(DataError, match="holds no alignment"):
+        read_gold(written(tmp_path, "# nothing\n"))
+
+
 def test_a_mark_of_byte_order_and_line_ends_of_windows_are_no_part_of_a_line(tmp_path: Path) -> None:
     path = written(tmp_path, b"\xef\xbb\xbfno\tnein\t0-0\r\nyes\tja\t0-0\r\n")
     assert [pair.source for pair in read_gold(path)] == [("no",), ("yes",)]
@@ -51,6 +75,12 @@ def test_a_mark_of_byte_order_and_line_ends_of_windows_are_no_part_of_a_line(tmp
         ("no\tnein\t-1-0", "a link is two numbers and a hyphen"),
         ("oh no\tnein\t0-0 1-1", "a link leads to a word that is not there; words count from 0"),
         ("no\tach nein\t1-0", "a link leads to a word that is not there"),
+        ("no\tach nein\t0p2", "a link leads to a word that is not there"),
+        ("no\tach nein\t1-_", "a link leads to a word that is not there"),
+        ("no\tach nein\t_-2", "a link leads to a word that is not there"),
+        ("no\tnein\t_-_", "a link is two numbers and a hyphen"),
+        ("no\tnein\t0p_", "a link is two numbers and a hyphen"),
+        ("no\tnein\t_p0", "a link is two numbers and a hyphen, such as 3-4; '_p0' is not"),
     ],
 )
 def test_what_is_no_alignment_is_said_with_its_line(line: str, complaint: str, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A run's folder holds whole steps only, the last of them, and snapshots that are kept for good."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,3 +117,14 @@ def test_a_snapshot_is_a_float16_weights_folder_that_is_never_written_over(
     stored = load_file(tmp_path / "snapshot-00000125" / "model.safetensors")
     assert torch.equal(stored["embedding.weight"], first.embedding.weight.detach().half())
     assert checkpoint.load(tmp_path / "snapshot-00000125")[0].config == tiny
+
+
+def test_the_command_prints_what_was_measured_and_says_when_there_is_nothing(
+    tiny: ModelConfig, tokenizer: Tokenizer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, optimizer = taught(tiny, seed=1)
+    runs.save_step(tmp_path, model, tokenizer, optimizer, progress(30))
+    assert runs.main([str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"step": 2, "loss": 1.5}, {"step": 30, "loss": 1.25}]
+    assert runs.main([str(tmp_path / "none")]) == 2
+    assert "none has no saved step" in capsys.readouterr().err

@@ -104,7 +104,18 @@ def test_measuring_on_the_way_changes_no_bit_of_the_training(
     assert_same_step(tmp_path / "measured" / "step-00000004", tmp_path / "plain" / "step-00000004")
     history = runs.load_progress(tmp_path / "measured" / "step-00000004").history
     assert [set(row) for row in history] == [
-        {"step", "tokens", "seconds", "rate", "loss", "dev_loss", "dev_bleu"},
+        {
+            "step",
+            "tokens",
+            "seconds",
+            "cpu_seconds",
+            "rate",
+            "loss",
+            "gradient",
+            "largest_gradient",
+            "dev_loss",
+            "dev_bleu",
+        },
     ] * 2
     assert f"{pairs[30].source} -> " in capsys.readouterr().out
 

@@ -1,5 +1,7 @@
 """Whatever somebody types, a page shows a result or says one clear sentence."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from model.capture import prepare
@@ -29,10 +31,22 @@ ODD = {
     "control characters": "a\x07b\x1b[31mc\x7f\u202ed\u2028e",
 }
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
+NAMES = list(PAGES)
+
+
+def spread(cases: Mapping[str, str], *, pages: int) -> pytest.MarkDecorator:
+    """Each case on some of the pages, in turn, so that every page meets several and the whole stays short."""
+    chosen, at = [], 0
+    for name, typed in cases.items():
+        for page in (NAMES[(at + step) % len(NAMES)] for step in range(pages)):
+            chosen.append(pytest.param(page, typed, id=f"{page}-{name}"))
+        at += pages
+    assert len(chosen) >= len(NAMES), "a page meets none of the cases; put each on more pages"
+    return pytest.mark.parametrize(("page", "typed"), chosen)
 
 
 def goes_on(visitor: Visitor) -> bool:
-    """Whether there is a translation and a canvas; if not, there is one sentence that says why."""
+    """Whether there is a translation and a picture, or a sentence that it is not known here; if not, one says why."""
     assert not visitor.app.exception
     if visitor.errors:
         (said,) = visitor.errors
@@ -42,12 +56,12 @@ def goes_on(visitor: Visitor) -> bool:
         assert not visitor.app.get("bidi_component")
         return False
     assert visitor.translation
-    assert visitor.canvases() or visitor.app.get("plotly_chart") or visitor.app.dataframe
+    shown = visitor.canvases() or visitor.app.get("plotly_chart") or visitor.app.dataframe
+    assert shown or any("is not known here" in text.value for text in visitor.app.text)
     return True
 
 
-@EVERY_PAGE
-@pytest.mark.parametrize("typed", NOTHING.values(), ids=NOTHING)
+@spread(NOTHING, pages=7)
 def test_a_text_with_nothing_in_it_is_refused_in_a_sentence(visitor: Visitor, page: str, typed: str) -> None:
     visitor.follow(page)
     visitor.type(typed)
@@ -57,16 +71,14 @@ def test_a_text_with_nothing_in_it_is_refused_in_a_sentence(visitor: Visitor, pa
     assert goes_on(visitor)
 
 
-@EVERY_PAGE
-@pytest.mark.parametrize("typed", ODD.values(), ids=ODD)
+@spread(ODD, pages=4)
 def test_an_odd_text_is_translated(visitor: Visitor, page: str, typed: str) -> None:
     visitor.follow(page)
     visitor.type(typed)
     assert goes_on(visitor)
 
 
-@EVERY_PAGE
-@pytest.mark.parametrize("typed", [*ODD.values(), *LONG.values()], ids=[*ODD, *LONG])
+@spread(ODD | LONG, pages=3)
 def test_an_odd_translation_can_be_forced(visitor: Visitor, page: str, typed: str) -> None:
     visitor.follow(page)
     visitor.type(typed, key="target")
@@ -74,8 +86,7 @@ def test_an_odd_translation_can_be_forced(visitor: Visitor, page: str, typed: st
     assert any("your translation" in caption for caption in visitor.captions)
 
 
-@EVERY_PAGE
-@pytest.mark.parametrize("typed", LONG.values(), ids=LONG)
+@spread(LONG, pages=5)
 @pytest.mark.parametrize("key", ["sentence", "target"])
 def test_a_text_beyond_the_limit_is_cut_and_the_page_says_where(
     visitor: Visitor, loaded: Loaded, page: str, typed: str, key: str
@@ -101,8 +112,7 @@ def test_a_target_of_spaces_is_no_target(visitor: Visitor, page: str) -> None:
     assert not any("your translation" in caption for caption in visitor.captions)
 
 
-@EVERY_PAGE
-@pytest.mark.parametrize("typed", [*NOTHING.values(), *ODD.values(), *LONG.values()], ids=[*NOTHING, *ODD, *LONG])
+@spread(NOTHING | ODD | LONG, pages=2)
 def test_an_odd_text_may_come_from_the_address_as_well(visitor: Visitor, page: str, typed: str) -> None:
     visitor.follow(page, sentence=typed)
     assert goes_on(visitor) == (typed not in NOTHING.values())
@@ -111,20 +121,26 @@ def test_an_odd_text_may_come_from_the_address_as_well(visitor: Visitor, page: s
 
 
 @EVERY_PAGE
-def test_a_page_goes_on_in_every_way_of_drawing_a_long_text(visitor: Visitor, page: str) -> None:
-    for units in ("pieces", "words"):
-        for view in ("matrix", "lines", "plotly", "table"):
-            visitor.follow(page, sentence=LONG["one word 200 times"], units=units, view=view, kind="cross")
-            assert goes_on(visitor)
+def test_a_long_sentence_with_a_long_translation_is_shown(visitor: Visitor, page: str) -> None:
+    visitor.follow(page, sentence=LONG["one word 200 times"], target=LONG["10,000 characters"])
+    assert goes_on(visitor)
+
+
+@pytest.mark.parametrize("units", ["pieces", "words"])
+@pytest.mark.parametrize("view", ["matrix", "lines", "plotly", "table"])
+def test_heads_go_on_in_every_way_of_drawing_a_long_text(visitor: Visitor, view: str, units: str) -> None:
+    visitor.follow("heads", sentence=LONG["one word 200 times"], units=units, view=view, kind="cross")
+    assert goes_on(visitor)
 
 
 @EVERY_PAGE
-def test_every_example_is_translated(visitor: Visitor, page: str) -> None:
+def test_examples_are_translated(visitor: Visitor, page: str) -> None:
+    """Two of them on each page, others on the next."""
     visitor.follow(page)
-    numbers = [button.key for button in visitor.app.button if button.key.startswith("example_")]
-    assert len(numbers) >= 4
-    for key in numbers:
-        button = visitor.app.button(key=key)
+    keys = [button.key for button in visitor.app.button if button.key.startswith("example_")]
+    assert len(keys) >= 4
+    for step in (0, 1):
+        button = visitor.app.button(key=keys[(2 * NAMES.index(page) + step) % len(keys)])
         said = button.label
         button.click().run()
         assert visitor.state("sentence") == said

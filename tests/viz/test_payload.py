@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from model.alignment import align
+from model.alignment import Link
 from model.labels import candidates
 from model.ranking import all_maps
 from model.tokenizer import Tokenizer
@@ -155,7 +155,7 @@ def test_an_opened_head_is_labelled_as_the_trace_is(trace: Trace, kind: str) -> 
 
 
 def test_the_translation_says_each_piece_its_chance_its_word_and_its_rivals(trace: Trace, tokenizer: Tokenizer) -> None:
-    links, considered = align(trace, 1), candidates(tokenizer, trace, 4)
+    links, considered = [Link(3, 0, 0.5), Link(0, 1, 0.25)], candidates(tokenizer, trace, 4)
     header, found = unpack(translation(trace, links, considered, theme=LIGHT, step=2))
     pieces, chances = header["pieces"], np.exp(trace.target_log_probabilities())
     assert found == {}
@@ -166,8 +166,8 @@ def test_the_translation_says_each_piece_its_chance_its_word_and_its_rivals(trac
     assert header["source"] == [token.word for token in words(trace.source)]
     spoken = words(trace.predicted)
     assert [spoken[piece["word"]].text for piece in pieces] == [token.word for token in trace.predicted]
-    assert [(link["source"], link["target"], link["weight"]) for link in header["links"]] == [
-        (link.source, link.target, link.weight) for link in links
+    assert [(link["source"], link["target"], link["strength"]) for link in header["links"]] == [
+        (link.source, link.target, link.strength) for link in links
     ]
     for piece, row in zip(pieces, considered, strict=True):
         assert piece["considered"] == [[c.text, c.probability, c.written] for c in row]

@@ -45,6 +45,17 @@ function number(weight) {
   return weight > 0 && weight < 0.0995 ? weight.toFixed(3) : weight.toFixed(2);
 }
 
+// Three digits after the point, fewer of a large number; a small one is not called 0. As in viz/inside.py.
+function digits(value) {
+  const size = Math.abs(value);
+  if (size !== 0 && size < 0.0005) return value.toExponential(1).replace("-", "−");
+  return value.toFixed(size < 10 ? 3 : size < 100 ? 2 : 1);
+}
+
+function signed(value) {
+  return digits(value).replace("-", "−");
+}
+
 function shade(theme, kind, weight, linear) {
   const ramp = theme.ramps[kind];
   const position = linear ? weight : Math.sqrt(weight);
@@ -57,7 +68,9 @@ function rgb(colour) {
 
 // A crisp canvas of this many CSS pixels.
 function sized(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
+  canvas.recorded = exporting.recording ? new Recorder(width, height) : null;
+  if (canvas.recorded) return canvas.recorded;
+  const ratio = exporting.scale ?? (window.devicePixelRatio || 1);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
@@ -153,29 +166,30 @@ function colouring(theme, map, linear) {
 
 // The edge of the mask: hatch behind it, a line along it.
 function drawStaircase(context, theme, open, [T, S], { x, y, cell }) {
-  const edge = new Path2D();
-  let any = false;
+  const edge = [];
   for (let row = 0; row < T; row++) {
     for (let column = 0; column < S; column++) {
       if (open[row * S + column]) continue;
-      any = true;
       const left = x + column * cell;
       const top = y + row * cell;
       if (cell >= HATCHED_FROM) hatched(context, left, top, cell, cell, theme);
       if (column === 0 || open[row * S + column - 1]) {
-        edge.moveTo(left - 1, top - 1);
-        edge.lineTo(left - 1, top + cell - 1);
+        edge.push([left - 1, top - 1, left - 1, top + cell - 1]);
       }
       if (row + 1 < T && open[(row + 1) * S + column]) {
-        edge.moveTo(left - 1, top + cell - 1);
-        edge.lineTo(left + cell - 1, top + cell - 1);
+        edge.push([left - 1, top + cell - 1, left + cell - 1, top + cell - 1]);
       }
     }
   }
-  if (!any) return;
+  if (!edge.length) return;
   context.strokeStyle = theme.chrome;
   context.lineWidth = 1.5;
-  context.stroke(edge);
+  context.beginPath();
+  for (const [fromX, fromY, toX, toY] of edge) {
+    context.moveTo(fromX, fromY);
+    context.lineTo(toX, toY);
+  }
+  context.stroke();
 }
 
 // The marked label always; another only if it is its turn and leaves the marked one room.
@@ -216,11 +230,10 @@ function outline(context, theme, x, y, width, height, line) {
   context.strokeRect(x, y, width, height);
 }
 
-// The scale of all maps: fixed from 0 to 1.
-function drawScale(context, theme, kind, x, y, width, linear) {
-  const ramp = theme.ramps[kind];
+// A strip of colour with its ticks: [where from 0 to 1, text, alignment of the text].
+function drawStrip(context, theme, x, y, width, colour, ticks) {
   for (let at = 0; at < width; at++) {
-    context.fillStyle = ramp[Math.round((at / (width - 1)) * (ramp.length - 1))];
+    context.fillStyle = colour(at / (width - 1));
     context.fillRect(x + at, y, 1.5, 8);
   }
   context.strokeStyle = theme.line;
@@ -228,35 +241,28 @@ function drawScale(context, theme, kind, x, y, width, linear) {
   context.strokeRect(x - 0.5, y - 0.5, width + 1.5, 9);
   context.fillStyle = theme.soft;
   context.font = `11px ${CODE}`;
-  context.textAlign = "center";
-  for (const tick of linear ? [0, 0.25, 0.5, 0.75, 1] : theme.ticks) {
-    const at = x + (linear ? tick : Math.sqrt(tick)) * (width - 1);
+  for (const [share, text, align = "center"] of ticks) {
+    const at = x + share * (width - 1);
     context.fillRect(at, y + 9, 1, 3);
-    context.fillText(String(tick).replace(/^0\./, "."), at, y + 23);
+    context.textAlign = align;
+    context.fillText(text, at, y + 23);
   }
+}
+
+// The scale of all maps: fixed from 0 to 1.
+function drawScale(context, theme, kind, x, y, width, linear) {
+  const values = linear ? [0, 0.25, 0.5, 0.75, 1] : theme.ticks;
+  const ticks = values.map((tick) => [linear ? tick : Math.sqrt(tick), String(tick).replace(/^0\./, ".")]);
+  drawStrip(context, theme, x, y, width, (share) => shade(theme, kind, share, true), ticks);
 }
 
 // The scale of a stage other than the weights: around 0, or up from it.
 function drawStageScale(context, theme, map, x, y, width) {
   const colour = colouring(theme, map, true);
-  const { most, signed } = map.stage;
-  for (let at = 0; at < width; at++) {
-    context.fillStyle = colour(signed ? ((2 * at) / (width - 1) - 1) * most : (at / (width - 1)) * most);
-    context.fillRect(x + at, y, 1.5, 8);
-  }
-  context.strokeStyle = theme.line;
-  context.lineWidth = 1;
-  context.strokeRect(x - 0.5, y - 0.5, width + 1.5, 9);
-  context.fillStyle = theme.soft;
-  context.font = `11px ${CODE}`;
-  for (const [share, text, align] of [[0, signed ? `−${most.toFixed(2)}` : "0", "left"], [1, most.toFixed(2), "right"]]) {
-    context.textAlign = align;
-    context.fillText(text, x + share * (width - 1), y + 23);
-  }
-  if (signed) {
-    context.textAlign = "center";
-    context.fillText("0", x + width / 2, y + 23);
-  }
+  const { most, signed: around } = map.stage;
+  const ends = [[0, around ? `−${most.toFixed(2)}` : "0", "left"], [1, most.toFixed(2), "right"]];
+  const ticks = around ? [...ends, [0.5, "0"]] : ends;
+  drawStrip(context, theme, x, y, width, (share) => colour((around ? 2 * share - 1 : share) * most), ticks);
 }
 
 // A row of attention as tokens with bars: what a phone shows instead of a matrix.
@@ -311,15 +317,28 @@ function pointed(event, canvas) {
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
-// Calls `draw` now and whenever the width changes; returns how to stop.
+// Calls `draw` now, whenever the width changes, when the fonts are there, and when the picture is exported. Returns how
+// to stop.
 function onWidth(host, draw) {
   let last = 0;
+  host.append(exportButtons(host, () => last && draw(last)));
   const watcher = new ResizeObserver(() => {
     const width = Math.floor(host.clientWidth);
     if (width && width !== last) draw((last = width));
   });
   watcher.observe(host);
-  return () => watcher.disconnect();
+  if (document.fonts && document.fonts.status !== "loaded") document.fonts.ready.then(() => last && draw(last));
+  return () => {
+    watcher.disconnect();
+    last = 0;
+  };
+}
+
+// What the keys do: `acts` by the key's name. A key whose act returns false goes on to whoever else listens.
+function onKeys(canvas, acts) {
+  canvas.addEventListener("keydown", (event) => {
+    if (Object.hasOwn(acts, event.key) && acts[event.key]() !== false) event.preventDefault();
+  });
 }
 
 // Pages that may be redrawn at any time keep one root element in the component. What had the focus is made anew; its
@@ -336,9 +355,4 @@ function freshRoot(parentElement, theme) {
   root.style.colorScheme = theme.name; // what the browser draws itself: slider, scroll bars
   root.replaceChildren();
   return root;
-}
-
-// Canvas text is drawn once, so the fonts must be there first.
-function whenFontsAreReady(redraw) {
-  if (document.fonts && document.fonts.status !== "loaded") document.fonts.ready.then(redraw);
 }

@@ -110,7 +110,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     }
     const shown = heads[hovered ?? opened];
     reading.textContent = shown
-      ? `${theme.marks[shown.kind]} ${shown.kind}, layer ${shown.layer}, head ${shown.head}${hovered !== null && hovered !== opened ? " — click to open it" : ""}`
+      ? `${theme.marks[shown.kind]} ${shown.kind}, layer ${shown.layer}, ${shown.name}${hovered !== null && hovered !== opened ? " — click to open it" : ""}`
       : "Click a map to see it among all heads.";
   }
 
@@ -144,21 +144,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const index = under(event);
     if (index !== null) open(index);
   });
-  canvas.addEventListener("keydown", (event) => {
-    const steps = { ArrowUp: -perRow, ArrowDown: perRow, ArrowLeft: -1, ArrowRight: 1 };
-    if (event.key in steps) {
-      const at = order.indexOf(hovered ?? opened ?? order[0]);
-      hovered = order[Math.max(0, Math.min(order.length - 1, at + steps[event.key]))];
-      redraw();
-    } else if (event.key === "Enter" && hovered !== null) open(hovered);
-    else return;
-    event.preventDefault();
+  const walk = (by) => () => {
+    const at = order.indexOf(hovered ?? opened ?? order[0]);
+    hovered = order[Math.max(0, Math.min(order.length - 1, at + by))];
+    redraw();
+  };
+  onKeys(canvas, {
+    ArrowUp: walk(-perRow),
+    ArrowDown: walk(perRow),
+    ArrowLeft: walk(-1),
+    ArrowRight: walk(1),
+    Enter: () => hovered !== null && open(hovered),
   });
 
-  const stop = onWidth(root, (width) => {
+  return onWidth(root, (width) => {
     geometry = measure(width);
     redraw();
   });
-  whenFontsAreReady(redraw);
-  return stop;
 }

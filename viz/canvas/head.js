@@ -120,7 +120,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const focus = cell();
     reading.textContent = focus
       ? say(map, arrays, focus.row, focus.column)
-      : "Point at a cell to read it; click to pin it and to rank all heads by it.";
+      : header.hint;
     aloud.textContent = pinned ? `Pinned: ${say(map, arrays, pinned.row, pinned.column)}` : "";
   }
 
@@ -207,13 +207,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     event.preventDefault();
   });
 
-  const stop = onWidth(root, (width) => {
+  return onWidth(root, (width) => {
     geometry = measure(width);
     redraw();
   });
-  whenFontsAreReady(() => {
-    if (geometry) geometry = measure(geometry.width);
-    redraw();
-  });
-  return stop;
 }

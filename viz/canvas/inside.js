@@ -111,16 +111,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return track;
   }
 
-  function digits(value) {
-    const size = Math.abs(value);
-    if (size !== 0 && size < 0.0005) return value.toExponential(1).replace("-", "−");
-    return value.toFixed(size < 10 ? 3 : size < 100 ? 2 : 1);
-  }
-
-  function signed(value) {
-    return digits(value).replace("-", "−");
-  }
-
   function point(dimension) {
     if (dimension === hovered) return;
     hovered = dimension;
@@ -132,18 +122,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     point(at >= 0 && at < K ? at : null);
   });
   canvas.addEventListener("pointerleave", () => point(null));
-  canvas.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowRight") point(Math.min(K - 1, (hovered ?? -1) + 1));
-    else if (event.key === "ArrowLeft") point(Math.max(0, (hovered ?? 1) - 1));
-    else if (event.key === "Escape") point(null);
-    else return;
-    event.preventDefault();
+  onKeys(canvas, {
+    ArrowRight: () => point(Math.min(K - 1, (hovered ?? -1) + 1)),
+    ArrowLeft: () => point(Math.max(0, (hovered ?? 1) - 1)),
+    Escape: () => point(null),
   });
 
-  const stop = onWidth(root, (width) => {
+  return onWidth(root, (width) => {
     geometry = measure(width);
     redraw();
   });
-  whenFontsAreReady(redraw);
-  return stop;
 }

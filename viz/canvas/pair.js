@@ -320,10 +320,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     geometry = measure(width);
     redraw();
   });
-  whenFontsAreReady(() => {
-    if (geometry) geometry = measure(geometry.width);
-    redraw();
-  });
   return () => {
     stop();
     clearInterval(playing);

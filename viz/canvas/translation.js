@@ -97,7 +97,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
     panel.append(line, bars);
   }
 
-  const stop = onWidth(root, redraw);
-  whenFontsAreReady(redraw);
-  return stop;
+  return onWidth(root, redraw);
 }

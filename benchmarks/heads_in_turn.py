@@ -1,0 +1,68 @@
+"""How long it takes to silence every head in turn for one sentence, all in one batch, with the shipped model.
+
+python -m benchmarks.heads_in_turn [--json]     seconds, median of some repetitions, by 0 and by the mean
+"""
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Sequence
+
+import torch
+
+from model import checkpoint
+from model.capture import prepare, translate_ids
+from model.importance import Head, each_alone, one_after_the_other
+from model.trace import KINDS
+from model.transformer import Transformer
+from model.what_if import log_probabilities, means_of
+
+SENTENCES = {
+    12: "My younger sister will never forget the first time that we met.",
+    40: " ".join(["The old man sees a white house in the garden and he reads"] * 3) + " a good book.",
+}
+REPETITIONS = 7
+
+
+def all_heads(model: Transformer) -> list[Head]:
+    depth = {kind: model.config.encoder_layers if kind == "encoder" else model.config.decoder_layers for kind in KINDS}
+    heads = range(1, model.config.n_heads + 1)
+    return [(kind, layer, head) for kind in KINDS for layer in range(1, depth[kind] + 1) for head in heads]
+
+
+def timed(model: Transformer, source: Sequence[int], target: Sequence[int], by: str, *, joint: bool) -> float:
+    lists = (one_after_the_other if joint else each_alone)(all_heads(model), by)
+    seconds = []
+    for _ in range(REPETITIONS):
+        start = time.perf_counter()
+        log_probabilities(model, source, target, lists, means=means_of(model, source, target))
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.heads_in_turn", description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    model, tokenizer = checkpoint.load()
+    rows = []
+    for words, sentence in SENTENCES.items():
+        source = prepare(tokenizer, sentence)
+        target = translate_ids(model, source).ids
+        sizes = {"words": words, "source_pieces": len(source.ids), "target_pieces": len(target)}
+        for by in ("zero", "mean"):
+            for joint in (False, True):
+                seconds = round(timed(model, source.ids, target, by, joint=joint), 3)
+                asked = "one after the other" if joint else "each alone"
+                rows.append(sizes | {"heads": len(all_heads(model)), "by": by, "asked": asked, "seconds": seconds})
+    if options.json:
+        print(json.dumps({"heads_in_turn": rows, "threads": torch.get_num_threads()}))
+        return
+    for row in rows:
+        size = f"{row['words']:>2} words, {row['source_pieces']:>2} + {row['target_pieces']:>2} pieces"
+        print(f"{row['heads']} heads, {row['asked']:19} by {row['by']:4}  {size}  {row['seconds']:.3f} s")
+
+
+if __name__ == "__main__":
+    main()

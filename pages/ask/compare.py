@@ -1,0 +1,58 @@
+"""What is different between two runs, and which heads moved?"""
+
+from functools import partial
+
+import streamlit as st
+
+from model.compare import difference
+from pages.parts import compared, controls, mount, takeaway
+from viz import payload, versus
+
+st.title("Compare")
+st.markdown("Two runs of the same weights, word under word: what changed, and which heads moved?", width=640)
+with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    controls.switch("Compare with", "against", compared.AGAINST, forgets=compared.OF_ONE_PAIR)
+    words = controls.units()
+
+
+def draw(found: compared.Runs) -> None:
+    state, theme = st.session_state, controls.theme()
+    compared.say_texts(found, theme)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = compared.opened(found, words=words)
+        controls.place("Row (looks)", "query", versus.row_names(shown.rows, shown.one, shown.other))
+        controls.place("Column", "key", versus.column_names(shown.columns, shown.one, shown.other))
+        as_table = st.toggle("show as table", key="as_table")
+    apart, counted, row = compared.moved(found, shown, words=words)
+    here = (str(state["kind"]), int(state["layer"]), int(state["head"]))
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        mount.field(
+            versus.heads(apart, counted, theme=theme, opened=here, row=row),
+            key="moved",
+            on_pin=lambda row, head: compared.open_head(versus.stacked(apart)[1], row, head),
+        )
+        st.caption(versus.HOW_FAR)
+    with right:
+        change = difference(shown.one, shown.other)
+        mount.field(
+            versus.subtracted(change, shown.one, shown.other, theme=theme, pinned=compared.pinned()),
+            key="difference",
+            on_pin=lambda query, key: state.update(query=query, key=key),
+        )
+        st.caption(versus.how_to_subtract(found.names))
+    for column, run, name in zip(st.columns(2, gap="large"), compared.RUNS, found.names, strict=True):
+        with column:
+            st.subheader(name.capitalize())
+            mount.head(
+                payload.head(getattr(shown, run), theme=theme, pinned=shown.cell(run), linear=False, lines=False),
+                key=f"head_{run}",
+                on_pin=partial(shown.pin, run),
+            )
+    takeaway.table("heads", lambda: versus.heads_table(apart), shown=as_table)
+    takeaway.table("difference", lambda: versus.table(change, shown.one, shown.other), shown=as_table)
+    controls.caveat(shown.one)
+
+
+if pair := compared.runs():
+    draw(pair)

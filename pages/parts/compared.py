@@ -1,0 +1,165 @@
+"""The two runs that *Compare* shows, and where a cell of the one stands in the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from model.compare import Match, distances, match, most_changed
+from model.trace import KINDS, Array, AttentionMap
+from model.words import by_words
+from model.words import words as by_words_of
+from pages.parts import address, controls, editing, mount, second, session
+from viz import versus
+from viz.captions import of_rows
+from viz.theme import Theme
+
+if TYPE_CHECKING:
+    from pages.parts.session import Reading
+
+AGAINST = {
+    "sentence": "another sentence",
+    "translation": "your translation",
+    "decoder": "another decoder",
+    "edits": "the edited model",
+}
+RUNS = ("one", "other")
+OF_ONE_PAIR = ("query", "key", "kind", "layer", "head")  # what means nothing for two other runs
+WIDER = "The animal didn't cross the street because it was too wide."  # until another sentence is typed
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Two readings, and what each is called."""
+
+    one: "Reading"
+    other: "Reading"
+    names: tuple[str, str]
+
+
+def runs() -> Runs | None:
+    """What the reader asked to compare; None, with a sentence on the page, while something is missing."""
+    chosen = str(st.session_state["against"])
+    if chosen == "sentence":
+        return _against_sentence()
+    if chosen == "translation":
+        return _against_translation()
+    return _against_decoder() if chosen == "decoder" else _against_edits()
+
+
+def _against_sentence() -> Runs:
+    text = second.sentence() or WIDER
+    st.text_input("The other sentence", key="other", placeholder=text, width=640)
+    one = controls.reading()
+    other = controls.guarded(lambda: session.reading(text, "", controls.decoding(), one.edits))
+    return Runs(one, other, ("the sentence", "the other"))
+
+
+def _against_translation() -> Runs | None:
+    state, found = st.session_state, controls.reading()
+    if not found.forced:
+        st.info("Type a German sentence into “Your translation” above; it is compared with the model's own.")
+        return None
+    own = session.reading(state["sentence"], "", controls.decoding(), found.edits)
+    return Runs(own, found, ("the model's", "yours"))
+
+
+def _against_decoder() -> Runs:
+    state, found = st.session_state, controls.reading()
+    other = "greedy" if state["decoder"] == "beam" else "beam"
+    first, second = (
+        session.reading(state["sentence"], "", controls.decoding(method), found.edits)
+        for method in (state["decoder"], other)
+    )
+    return Runs(first, second, (controls.DECODERS[state["decoder"]], controls.DECODERS[other]))
+
+
+def _against_edits() -> Runs | None:
+    state, found = st.session_state, controls.reading()
+    if not found.edits:
+        st.info(
+            "Nothing is edited. Silence a head on the page Surgery, and this page compares with the model as it is."
+        )
+        st.page_link(editing.SURGERY, label="Surgery →", query_params=address.link())
+        return None
+    plain = session.reading(state["sentence"], state["target"], controls.decoding())
+    return Runs(plain, found, ("as it is", "edited"))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One head in both runs, and how their tokens belong together."""
+
+    one: AttentionMap
+    other: AttentionMap
+    rows: tuple[Match, ...]
+    columns: tuple[Match, ...]
+
+    def cell(self, run: str) -> tuple[int, int] | None:
+        """The pinned cell in one run's own map ("one" or "other"), from 0; None if there is none there."""
+        row, column = st.session_state["query"], st.session_state["key"]
+        if row is None or column is None:
+            return None
+        place = getattr(self.rows[row - 1], run), getattr(self.columns[column - 1], run)
+        return None if None in place else place
+
+    def pin(self, run: str, query: int | None, key: int | None) -> None:
+        """From a callback: a cell of one run's own map (from 1), or none, becomes the pinned one of both."""
+        for name, chosen, merged in (("query", query, self.rows), ("key", key, self.columns)):
+            places = [getattr(m, run) for m in merged]
+            st.session_state[name] = None if chosen is None else places.index(chosen - 1) + 1
+
+
+def opened(found: Runs, *, words: bool) -> Opened:
+    """The head that the widgets name. Proposed: of its kind the one that moved most."""
+    traces, state = (found.one.trace, found.other.trace), st.session_state
+    controls.kind()
+    kind = state["kind"]
+    address.within("layer", traces[0].layers(kind))
+    address.within("head", traces[0].heads(kind))
+    own = most_changed(*traces, words=words, kinds=(kind,))
+    address.propose("layer", own[1])
+    address.propose("head", own[2])
+    controls.count("Layer", "layer", traces[0].layers(kind))
+    controls.count("Head", "head", traces[0].heads(kind))
+    maps = [trace.map(kind, state["layer"], state["head"]) for trace in traces]
+    one, other = [by_words(m) for m in maps] if words else maps
+    rows, columns = match(one.rows, other.rows), match(one.columns, other.columns)
+    address.within("query", len(rows))
+    address.within("key", len(columns))
+    return Opened(one, other, rows, columns)
+
+
+def moved(found: Runs, shown: Opened, *, words: bool) -> tuple[dict[str, Array], tuple[str, ...], str | None]:
+    """How far each head moved, by kind; the kinds that count; and the row that alone is looked at, if one is chosen."""
+    traces, chosen = (found.one.trace, found.other.trace), st.session_state["query"]
+    row = None if chosen is None else shown.rows[chosen - 1]
+    if row is None or row.one is None or row.other is None:
+        return {kind: distances(*traces, kind, words=words) for kind in KINDS}, KINDS, None
+    counted = ("encoder",) if shown.one.kind == "encoder" else ("masked", "cross")
+    at = [m for m in shown.rows if m.is_shared].index(row)
+    apart = {k: distances(*traces, k, words=words, row=at if k in counted else None) for k in KINDS}
+    return apart, counted, of_rows(shown.one)[row.one]
+
+
+def pinned() -> tuple[int | None, int | None] | None:
+    """The pinned row and column among merged ones, from 0; one of them may be None."""
+    row, column = (st.session_state[name] for name in ("query", "key"))
+    return None if row is column is None else (row and row - 1, column and column - 1)
+
+
+def open_head(places: Sequence[tuple[str, int]], row: int | None, head: int | None) -> None:
+    """From a callback: a cell of the matrix of all heads, from 1; places: the kind and layer of each of its rows."""
+    if row and head:
+        kind, layer = places[row - 1]
+        st.session_state.update(kind=kind, layer=layer, head=head, query=None, key=None)
+
+
+def say_texts(found: Runs, theme: Theme) -> None:
+    """Both sentences and both translations, by words."""
+    told = []
+    for title, side in (("sentence", "source"), ("translation", "predicted")):
+        one, other = (by_words_of(getattr(run.trace, side)) for run in (found.one, found.other))
+        told.append((title, one, other, match(one, other)))
+    mount.versus(versus.texts(told, names=found.names, theme=theme), key="versus")

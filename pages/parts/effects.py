@@ -1,0 +1,47 @@
+"""What edits lead to: the two translations, what became of each step, and heads removed one after the other."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from model.compare import match
+from model.shift import shift
+from model.words import words
+from pages.parts import controls, mount, session, takeaway
+from viz import captions, curves, effect, versus
+from viz.theme import Theme
+
+if TYPE_CHECKING:
+    from pages.parts.session import Reading
+
+NAMES = ("as trained", "edited")
+
+
+def compared(reading: "Reading", theme: Theme) -> None:
+    """The translation without edits and with them, and what became of each step of the first."""
+    before, after = session.unedited(reading), session.over_the_unedited(reading)
+    one, other = words(before.predicted), words(reading.trace.predicted)
+    mount.versus(versus.texts([("translation", one, other, match(one, other))], names=NAMES, theme=theme), key="versus")
+    found = shift(before, after)
+    names = session.piece_names()
+    likeliest = [names[piece] for piece in found.likeliest]
+    st.text(effect.verdict(found) if reading.edits else effect.NOTHING)
+    mount.shift(effect.steps(before, found, likeliest, theme=theme), key="shift")
+    st.caption(captions.SHIFT)
+    as_table = st.toggle("show as table", key="shift_as_table")
+    takeaway.table("steps", lambda: effect.steps_table(before, found, likeliest), shown=as_table, hide_index=True)
+
+
+def removal(reading: "Reading", theme: Theme) -> None:
+    """Single against joint: what is lost as heads go one after the other, and what their losses alone add up to."""
+    alone = session.importance(reading, st.session_state["instead"])
+    if alone is None:
+        return
+    controls.switch("Order", "removed", effect.ORDERS)
+    removed = session.removal(reading, st.session_state["instead"], st.session_state["removed"], alone)
+    lines = effect.removal(removed, alone)
+    drawing = curves.payload(lines, theme=theme, x_title="heads removed", y_title="loss of ln P")
+    mount.curves(drawing, key="removal")
+    st.caption(captions.REMOVAL)
+    as_table = st.toggle("show as table", key="removal_as_table")
+    takeaway.table("removal", lambda: effect.removal_table(removed, alone), shown=as_table, hide_index=True)
