@@ -60,7 +60,7 @@ def head_strengths(trace: Trace, projection: OutputProjection, layer: int, by: s
     found = []
     for group in source:  # one at a time: all vectors of a long sentence would fill the memory
         vectors = weights[..., group] @ moved[:, group]  # (H, T, D)
-        together = abs(vectors).sum(axis=0, keepdims=True)
+        together = vectors.sum(axis=0, keepdims=True)
         found.append(np.linalg.norm(np.concatenate([vectors, together]), axis=-1))
     return np.stack(found, axis=-1)
 
