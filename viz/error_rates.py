@@ -39,7 +39,7 @@ def scores(reading: Reading, corpora: Sequence[Gold], this_pair: float | None) -
 
 
 def _best(corpus: Gold) -> tuple[str, str]:
-    best = min(corpus.choose_on, key=lambda reading: corpus.rates[reading])
+    best = min(corpus.choose_on, key=lambda reading: corpus.choose_on[reading])
     return f"{corpus.rates[best]:.1f}", short(best)
 
 

@@ -213,6 +213,7 @@ def switch(label: str, key: str, choices: dict[str, str], forgets: tuple[str, ..
         format_func=choices.__getitem__,
         key=key,
         required=True,
+        wrap=True,  # on a phone
         on_change=address.forget,
         args=forgets,
     )
