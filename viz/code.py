@@ -100,6 +100,15 @@ def _architecture(chosen: Chosen) -> list[str]:
     return [*_run(chosen), "{name: tensor.shape for name, tensor in trace.tensors.items()}"]
 
 
+def _layers(chosen: Chosen) -> list[str]:
+    said = (
+        []
+        if chosen.get("residual", "on") == "on"
+        else ["# the run as trained: the switch of the residual path is left out"]
+    )
+    return [*said, *_tensor("{side}.layers.{layer}.feed_forward_residual.norm_tap", "[{position} - 1]")(chosen)]
+
+
 _PAGES: dict[str, Callable[[Chosen], list[str]]] = {
     "translate": _translate,
     "heads": _heads,
@@ -108,7 +117,7 @@ _PAGES: dict[str, Callable[[Chosen], list[str]]] = {
     "architecture": _architecture,
     "tokens": _tensor("encoder.input.embeddings_tap"),
     "positions": _positions,
-    "layers": _tensor("{side}.layers.{layer}.feed_forward_residual.norm_tap", "[{position} - 1]"),
+    "layers": _layers,
     "feed_forward": _tensor("{side}.layers.{layer}.feed_forward.active_tap", "[{position} - 1]"),
     "output": _output,
 }

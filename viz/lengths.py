@@ -14,7 +14,8 @@ MOST_HEADS = 5  # lines
 WHERE = {"previous": "one to the left", "next": "one to the right"}
 HOW_TO_READ = (
     "Inputs are neighbouring sentences of a file, joined. One by one, the same sentences are translated on their own "
-    "and joined afterwards: what the joined line loses beside that one, it loses by length alone."
+    "and joined afterwards: the same words. What the joined line loses beside that one comes of their standing in one "
+    "input: it is longer, holds several sentences, and most of its words stand where training seldom put any."
 )
 STARTS = (
     "Here nothing is long: single sentences, but the encoder is told that the first word stands further on. If the "

@@ -214,6 +214,11 @@ def link(**changes: Any) -> dict[str, str]:
     return values
 
 
+def page() -> str:
+    """The name of the page in the address."""
+    return str(st.session_state[_PAGE])
+
+
 def propose(name: str, value: int | str | None) -> None:
     """The value of a field that the reader has not set. It follows the sentence, and stays out of the address."""
     state, proposed = st.session_state, st.session_state.setdefault(_PROPOSED, {})

@@ -115,6 +115,14 @@ def opened(found: Runs, *, words: bool) -> Opened:
     """The head that the widgets name. Proposed: of its kind the one that moved most."""
     traces, state = (found.one.trace, found.other.trace), st.session_state
     controls.kind()
+    moved_most = most_changed(*traces, words=words)
+    st.button(
+        "Open the head that moved most: {} {}.{}".format(*moved_most),
+        key="moved_most",
+        on_click=_open,
+        args=moved_most,
+        type="tertiary",
+    )
     kind = state["kind"]
     address.within("layer", traces[0].layers(kind))
     address.within("head", traces[0].heads(kind))
@@ -152,8 +160,11 @@ def pinned() -> tuple[int | None, int | None] | None:
 def open_head(places: Sequence[tuple[str, int]], row: int | None, head: int | None) -> None:
     """From a callback: a cell of the matrix of all heads, from 1; places: the kind and layer of each of its rows."""
     if row and head:
-        kind, layer = places[row - 1]
-        st.session_state.update(kind=kind, layer=layer, head=head, query=None, key=None)
+        _open(*places[row - 1], head)
+
+
+def _open(kind: str, layer: int, head: int) -> None:
+    st.session_state.update(kind=kind, layer=layer, head=head, query=None, key=None)
 
 
 def say_texts(found: Runs, theme: Theme) -> None:

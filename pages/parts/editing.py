@@ -11,7 +11,7 @@ from pages.parts import address, session
 if TYPE_CHECKING:
     from pages.parts.session import Reading
 
-SURGERY = "pages/ask/surgery.py"
+SURGERY, SURGERY_NAME = "pages/ask/surgery.py", "surgery"
 NAMED = 4  # edits that the line names; the others are counted
 
 
@@ -44,18 +44,21 @@ def usable() -> str:
 
 
 def mark(found: "Reading") -> None:
-    """The line that says that this run is edited, with all edits to undo. Nothing, if it is not."""
+    """The line that says that this run is edited, with all edits to undo. Nothing, if it is not.
+
+    Surgery keeps its room from the beginning: what is clicked there must not move away under the pointer.
+    """
     edits = editlist.parsed(found.edits)
-    if not edits:
+    if not edits and address.page() != SURGERY_NAME:
         return
     for sentence in editlist.without_effect(edits, found.trace):
         address.note(f"{sentence}.")
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="edit_mark"):
-        st.markdown("**✂ Edited run**", width="content")
-        st.text(summary(edits), width="content")
-        with st.popover(f"Undo ({len(edits)})"):
+        st.markdown("**✂ Edited run**" if edits else "**✂ As trained**", width="content")
+        st.text(summary(edits) or "nothing is edited yet", width="content")
+        with st.popover(f"Edits ({len(edits)})", disabled=not edits):
             undo_buttons(edits, key="undo")
-        st.button("Undo all", key="undo_all", on_click=keep, args=((),), type="tertiary")
+        st.button("Undo all", key="undo_all", on_click=keep, args=((),), type="tertiary", disabled=not edits)
 
 
 def summary(edits: tuple[Edit, ...]) -> str:
@@ -77,7 +80,7 @@ def written_by(found: "Reading", decoder: str) -> str:
 def undo_buttons(edits: tuple[Edit, ...], *, key: str) -> None:
     """One button for each edit, which takes it back."""
     for edit in edits:
-        st.button(f"✕ {edit.said}", key=f"{key} {edit}", on_click=toggle, args=(edit,), type="tertiary")
+        st.button(f"Undo: {edit.said}", key=f"{key} {edit}", on_click=toggle, args=(edit,), type="tertiary")
 
 
 def say_inside(kind: str, layer: int, head: int) -> None:

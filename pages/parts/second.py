@@ -40,7 +40,10 @@ def field() -> None:
 
 
 def _try_bank() -> None:
-    controls.take(BANK[0], "")
+    """A sentence of the reader's own with that word stays."""
+    own = st.session_state["sentence"].lower().split()
+    if not any(word.strip(".,!?") == "bank" for word in own):
+        controls.take(BANK[0], "")
     st.session_state["other"] = BANK[1]
     address.forget("side")
 
