@@ -60,6 +60,7 @@ SHIFT = (
     "expectation there (Kullback-Leibler divergence), the numbers are the probability of the piece before and after. "
     "A frame: the edited model would write another piece there."
 )
+REMOVAL_WAITS = "Choose an order: each head is taken away on top of those before it, which takes about a second."
 REMOVAL = (
     "Solid: the heads are silenced one after the other, and stay silenced. Dashed: what their losses alone add up to. "
     "Where the lines part, heads stand in for each other, or need each other."

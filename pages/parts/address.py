@@ -144,7 +144,7 @@ FIELDS = {
     "weight": _decimal(0.0, 1.0, 0.5),  # that it gives a cell
     "harm": _choice("sentence", "corpus"),  # whose losses colour the heads
     "instead": _choice("zero", "mean"),  # what stands in the place of a head that is silenced in turn
-    "removed": _choice("least", "most"),  # in which order all are
+    "removed": _choice("none", "least", "most"),  # in which order all are, one after the other
     "against": _choice("sentence", "translation", "decoder", "edits"),  # what Compare compares with
     "measure": _choice("raw", "value", "rollout"),
 }

@@ -37,8 +37,12 @@ def removal(reading: "Reading", theme: Theme) -> None:
     alone = session.importance(reading, st.session_state["instead"])
     if alone is None:
         return
-    controls.switch("Order", "removed", effect.ORDERS)
-    removed = session.removal(reading, st.session_state["instead"], st.session_state["removed"], alone)
+    controls.switch("Remove heads together", "removed", {"none": "not now", **effect.ORDERS})
+    order = st.session_state["removed"]
+    if order == "none":  # it takes longer than all the rest of the page
+        st.caption(captions.REMOVAL_WAITS)
+        return
+    removed = session.removal(reading, st.session_state["instead"], order, alone)
     lines = effect.removal(removed, alone)
     drawing = curves.payload(lines, theme=theme, x_title="heads removed", y_title="loss of ln P")
     mount.curves(drawing, key="removal")

@@ -192,8 +192,18 @@ def test_a_sentence_that_is_too_long_to_silence_its_heads_in_turn_gets_a_note(vi
     assert "values" not in visitor.canvas("surgery")[1]
 
 
+def test_heads_are_removed_together_only_when_somebody_asks(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    removal = session.removal
+    monkeypatch.setattr(session, "removal", lambda *args: asked.append(args[2]) or removal(*args))
+    visitor.follow("surgery")
+    assert asked == []
+    visitor.choose("removed", "most")
+    assert asked == ["most"]
+
+
 def test_every_picture_can_be_had_as_a_table(visitor: Visitor, loaded: Loaded, trace: Trace, ids: Ids) -> None:
-    visitor.follow("surgery", edits=EDITS)
+    visitor.follow("surgery", edits=EDITS, removed="least")
     for key in ("as_table", "shift_as_table", "head_as_table", "removal_as_table"):
         visitor.choose(key, True)
     frames = [frame.value for frame in visitor.app.dataframe]
