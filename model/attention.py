@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from model.config import PAD, ModelConfig
+from model.dropout import Dropout
 from model.taps import Tap
 
 
@@ -43,7 +44,7 @@ class Attention(nn.Module):
         D = config.d_model
         self.n_heads = config.n_heads
         self.query, self.key, self.value, self.output = (nn.Linear(D, D) for _ in range(4))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.queries_tap = Tap()  # (B, H, T, K)
         self.keys_tap = Tap()  # (B, H, S, K)
         self.values_tap = Tap()  # (B, H, S, K)

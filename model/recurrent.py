@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from model.additive import AttentiveDecoder, AttentiveState
 from model.attention import padding_mask
 from model.config import PAD, ConfigError, one_of, read_fields, whole_numbers
+from model.dropout import Dropout
 from model.encoder_decoder import EncoderDecoder
 from model.taps import Tap, name_taps
 
@@ -62,7 +63,7 @@ class Input(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.embeddings_tap = Tap()  # (B, T, D), in the order of reading
 
     def forward(self, embedded: Tensor) -> Tensor:
@@ -128,7 +129,7 @@ class Recurrent(EncoderDecoder):
             self.decoder: AttentiveDecoder | Decoder = AttentiveDecoder(D, Input(dropout))
         else:
             self.decoder = Decoder(_layers(config, dropout), dropout)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.logits_tap = Tap()  # (B, T, V)
         self._initialise()
         name_taps(self)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from model.attention import Attention, causal_mask, padding_mask, target_mask
 from model.config import MAX_POSITIONS, ModelConfig
+from model.dropout import Dropout
 from model.encoder_decoder import EncoderDecoder
 from model.taps import Tap, name_taps
 
@@ -33,7 +34,7 @@ class Input(nn.Module):
             self.positions = nn.Parameter(torch.empty(MAX_POSITIONS, config.d_model))
         else:
             self.register_buffer("positions", sinusoids(MAX_POSITIONS, config.d_model), persistent=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.embeddings_tap = Tap()  # (B, T, D)
         self.positions_tap = Tap()  # (1, T, D)
         self.sum_tap = Tap()  # (B, T, D)
@@ -55,7 +56,7 @@ class Residual(nn.Module):
         super().__init__()
         self.pre_norm = config.norm == "pre"
         self.norm = nn.LayerNorm(config.d_model, eps=1e-5)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.output_tap = Tap()  # (B, T, D), what the sub-layer adds
         self.residual_tap = Tap()  # (B, T, D), the sum
         self.norm_tap = Tap()  # (B, T, D), out of LayerNorm
