@@ -20,13 +20,14 @@ from model import beginning, command, data, runs
 from model.budget import Budget
 from model.command import at_least
 from model.config import MAX_PIECES, PAD
+from model.criterion import token_loss
 from model.data import Augmentation, Encoded, Pair
 from model.encoder_decoder import EncoderDecoder
 from model.evaluate import bleu_of, translate_all
 from model.runs import Progress
 from model.schedule import Schedule
 from model.tokenizer import Tokenizer
-from model.trainer import LARGEST_GRADIENT, DivergedError, Recipe, Share, Trainer, token_loss
+from model.trainer import LARGEST_GRADIENT, DivergedError, Recipe, Share, Trainer
 
 
 def batches_from(

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
 from torch import Tensor
 
 from model import data
-from model.config import PAD
+from model.criterion import token_loss
 from model.data import Augmentation, Encoded
 from model.encoder_decoder import EncoderDecoder
 from model.schedule import Schedule
@@ -103,13 +102,6 @@ class Trainer:
             gradient.copy_(flat[offset : offset + gradient.numel()].view_as(gradient))
             offset += gradient.numel()
         return flat[0]
-
-
-def token_loss(logits: Tensor, predicted: Tensor, *, smoothing: float) -> Tensor:
-    """Summed cross-entropy in nats. logits (B, T, V), predicted ids (B, T), where <pad> does not count."""
-    return F.cross_entropy(
-        logits.flatten(0, 1).float(), predicted.flatten(), ignore_index=PAD, label_smoothing=smoothing, reduction="sum"
-    )
 
 
 def _seed(seed: int, step: int, rank: int) -> None:

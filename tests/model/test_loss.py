@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 
 from model import loss
+from model.criterion import token_loss
 from model.trace import Trace
-from model.trainer import token_loss
 
 SMOOTHINGS = pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.37, 0.9])
 

@@ -17,12 +17,13 @@ from torch import Tensor
 from model import runs
 from model import trainer as shares
 from model.config import PAD, ModelConfig
+from model.criterion import token_loss
 from model.data import Augmentation, Encoded, Pair
 from model.schedule import Schedule
 from model.score import log_probabilities
 from model.tokenizer import Tokenizer
 from model.train import Watch, dev_loss, fit, main
-from model.trainer import Recipe, Share, Trainer, token_loss
+from model.trainer import Recipe, Share, Trainer
 from model.transformer import Transformer
 
 ROOT = Path(__file__).resolve().parents[2]
