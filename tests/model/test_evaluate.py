@@ -26,6 +26,18 @@ def test_bleu_and_chrf_are_sacrebleus() -> None:
     assert bleu_of(WANTED, WANTED) == pytest.approx(100)
 
 
+def test_intervals_are_sacrebleus_repeat_and_hold_the_score() -> None:
+    found = scores(SOURCES * 5, WRITTEN * 5, WANTED * 5, bootstrap=50)
+    assert found == scores(SOURCES * 5, WRITTEN * 5, WANTED * 5, bootstrap=50)
+    for name, measure in (("bleu", sacrebleu.metrics.BLEU()), ("chrf", sacrebleu.metrics.CHRF())):
+        wanted = measure.corpus_score(WRITTEN * 5, [WANTED * 5], n_bootstrap=50).format(score_only=True)
+        low, high = found[f"{name}_interval"]
+        assert f"(μ = {(low + high) / 2:.2f} ± {(high - low) / 2:.2f})" in wanted
+        assert low < found[name] < high
+    assert "bs:50" in found["signature"]
+    assert "bleu_interval" not in scores(SOURCES, WRITTEN, WANTED)
+
+
 def test_sentences_are_sorted_into_lengths_that_hold_each_of_them_once() -> None:
     assert [least for least, _ in LENGTHS[1:]] == [most + 1 for _, most in LENGTHS[:-1]]
     found = scores(SOURCES, WRITTEN, WANTED)["by_length"]
