@@ -49,10 +49,9 @@ check: $(READY)
 	@$(MAKE) --no-print-directory test
 
 bench: $(READY)
-	@found=0; for script in benchmarks/[a-z]*.py; do \
-	  [ -f "$$script" ] || continue; found=1; \
+	@for script in $$(grep -l __main__ benchmarks/*.py); do \
 	  echo "== $$script"; $(IN_VENV) -m "benchmarks.$$(basename "$$script" .py)" $(OPTIONS) || exit 1; \
-	done; [ $$found = 1 ] || echo "There are no benchmarks yet: benchmarks/ holds no script."
+	done
 
 clean:
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.parts import address, controls, doors, takeaway
+from pages.parts import address, controls, doors, line, session, takeaway
 from viz.logo import logo
+from viz.page import rules
 
 st.set_page_config(
     page_title="Headlight", page_icon="🔦", layout="wide", initial_sidebar_state="collapsed", menu_items={}
@@ -32,14 +33,17 @@ page = st.navigation(
         ],
     },
     position="top",
+    expanded=True,  # in a narrow window the menu is in the sidebar: all of it, not "View 4 more"
 )
 st.logo(logo(controls.theme()), size="large")
+st.html(rules(controls.theme()))
 address.read(page.url_path)
 doors.pass_through()
 controls.sidebar()
 controls.bar()
 takeaway.begin()
-page.run()
+with line.told([session.queue(), session.long_queue()]):
+    page.run()
 takeaway.draw(page.url_path or "translate")
 controls.notes()
 address.write()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from model import checkpoint, command
+from model import checkpoint, command, sums
 from model.alignment import BY, ROWS, Reading, aer, head_strengths, links_of_heads, of_pieces
 from model.checkpoint import CheckpointError
 from model.command import at_least
@@ -22,6 +22,7 @@ from model.config import MAX_PIECES
 from model.corpus import weights_over
 from model.gold import Gold, encode_tokens, read_gold
 from model.inside import OutputProjection, output_projection
+from model.sums import SumsError
 from model.tokenizer import Tokenizer
 from model.trace import Array, Trace
 from model.transformer import Transformer
@@ -111,7 +112,10 @@ def named(model: Transformer, folder: Path) -> Reading | None:
     if not path.is_file():
         return None
     try:
+        sums.check(folder, [SELECTED])
         said = json.loads(path.read_text(encoding="utf-8"))
+    except SumsError as error:
+        raise CheckpointError(str(error)) from error
     except ValueError as error:
         raise CheckpointError(f"{path} is not readable as JSON: {error}") from error
     found = [

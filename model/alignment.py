@@ -109,11 +109,21 @@ def word_strengths(trace: Trace, projection: OutputProjection, reading: Reading)
 
     By weight, all heads together are their mean and not their sum: a weight stays between 0 and 1.
     """
-    source, target = real_words(trace.source), real_words(trace.predicted)
-    by_piece = strengths(trace, projection, reading, source)
+    return strengths_between(trace, projection, reading, real_words(trace.source), real_words(trace.predicted))
+
+
+def strengths_between(
+    trace: Trace,
+    projection: OutputProjection,
+    reading: Reading,
+    source: Sequence[Sequence[int]],
+    target: Sequence[Sequence[int]],
+) -> Array:
+    """(target groups, source groups): the same for any groups of pieces; of the target, of those before `</s>`."""
+    by_piece = strengths(trace, projection, reading, [list(group) for group in source])
     if reading.head is None and reading.by == "weight":
         by_piece = by_piece / trace.heads("cross")
-    return np.array([by_piece[group].mean(axis=0) for group in target]).reshape(len(target), len(source))
+    return np.array([by_piece[list(group)].mean(axis=0) for group in target]).reshape(len(target), len(source))
 
 
 def strongest(strength: Array) -> list[Link]:

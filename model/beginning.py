@@ -33,6 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def begin(options: argparse.Namespace, pairs: Sequence[Pair]) -> tuple[EncoderDecoder, Tokenizer]:
     """The model and vocabulary of the run itself, of --init, or new ones. Raises InputError if options do not fit."""
     saved = runs.steps(options.run)
+    if saved:
+        runs.check(saved[-1])
     folder = saved[-1] if saved else options.init
     if folder is not None:
         loaded, tokenizer = checkpoint.load_any(folder)

@@ -32,6 +32,7 @@ from model.trace import Trace
 from model.transformer import Transformer
 from model.what_if import means_of, write_edited
 
+LONGEST_TEXT = 100_000  # characters; the limit in pieces lies far below, but a million take seconds to cut
 EVERYTHING = ("",)  # endings of the names of the taps to keep: every name ends with nothing
 WEIGHTS = ("weights_tap", "may_look_tap")  # enough for maps over a corpus, and much cheaper
 
@@ -50,7 +51,9 @@ class Prepared:
 
 
 def prepare(tokenizer: Tokenizer, text: str, *, what: str = "sentence") -> Prepared:
-    """Encode a text, cut to MAX_PIECES pieces. Raises InputError if nothing readable is in it."""
+    """Encode a text, cut to MAX_PIECES pieces. Raises InputError if nothing readable is in it, or a book."""
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"the {what} has {len(text)} characters; no more than {LONGEST_TEXT} are looked at")
     ids = tokenizer.encode(text)
     if not ids:
         raise InputError(f"the {what} is empty; type at least one word")
@@ -111,12 +114,14 @@ def labelled(
     tail: Sequence[int] = (),
 ) -> Trace:
     """What was heard over these ids (without specials) as a Trace; `tail` is what stood behind both sides."""
+    target = labels(tokenizer, [BOS, *target_ids, EOS, *tail])  # a word is the same whether read or predicted
+    end = len(target_ids) + 1
     return Trace(
         source_text=tokenizer.decode(source_ids),
         target_text=tokenizer.decode(target_ids),
         source=labels(tokenizer, [*source_ids, EOS, *tail]),
-        read=labels(tokenizer, [BOS, *target_ids, *tail]),
-        predicted=labels(tokenizer, [*target_ids, EOS, *tail]),
+        read=target[:end] + target[end + 1 :],
+        predicted=target[1:],
         tensors=tensors,
     )
 

@@ -6,10 +6,9 @@ python -m model.checkpoint STEP --out FOLDER --int8                       half o
 
 import argparse
 import os
-import shutil
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -17,15 +16,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from model import sums
 from model.architectures import AnyConfig, build, read_config
 from model.config import ConfigError
 from model.encoder_decoder import Config, EncoderDecoder
 from model.int8 import Int8Error, quantised, restored
+from model.sums import SumsError
 from model.tokenizer import Tokenizer, TokenizerError
 from model.transformer import Transformer
+from model.whole import replacing, replacing_folder
 
 WEIGHTS = Path(__file__).resolve().parent.parent / "weights" / "en-de"  # the shipped model
-CONFIG, TENSORS, VOCABULARY = "config.json", "model.safetensors", "sentencepiece.model"
+FILES = CONFIG, TENSORS, VOCABULARY = "config.json", "model.safetensors", "sentencepiece.model"
 
 
 class CheckpointError(ValueError):
@@ -44,17 +46,20 @@ def load_any(folder: Path) -> tuple[EncoderDecoder, Tokenizer]:
     """The same for a model of any architecture that we know."""
     if not folder.is_dir():
         raise CheckpointError(f"there is no weights folder {folder}")
-    for name in (CONFIG, TENSORS, VOCABULARY):
+    for name in FILES:
         if not (folder / name).is_file():
             raise CheckpointError(
                 f"the weights folder {folder} has no {name}; it needs {CONFIG}, {TENSORS}, {VOCABULARY}"
             )
     try:
+        sums.check(folder, FILES)
         config = read_config(folder / CONFIG)
         tokenizer = Tokenizer.load(folder / VOCABULARY)
         state = restored(load_file(folder / TENSORS))
-    except (ConfigError, TokenizerError) as error:
+    except (ConfigError, SumsError, TokenizerError) as error:
         raise CheckpointError(f"the weights folder {folder} cannot be used: {error}") from error
+    except OSError as error:
+        raise CheckpointError(f"the weights folder {folder} cannot be read: {error.strerror or error}") from error
     except Int8Error as error:
         raise CheckpointError(f"{folder / TENSORS}: {error}") from error
     except SafetensorError as error:
@@ -67,8 +72,19 @@ def load_any(folder: Path) -> tuple[EncoderDecoder, Tokenizer]:
 
 
 def _filled(folder: Path, config: AnyConfig, state: dict[str, Tensor]) -> EncoderDecoder:
+    _fits(folder, config, state)
     model = build(config).eval()
-    needed = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+    return model.requires_grad_(False)
+
+
+def _fits(folder: Path, config: AnyConfig, state: dict[str, Tensor]) -> None:
+    """Raises CheckpointError unless these are the tensors of such a model. What is asked for takes no memory yet."""
+    layers = sum(number for name, number in vars(config).items() if name.endswith("layers"))
+    if layers > len(state):
+        raise CheckpointError(f"{folder / CONFIG} asks for {layers} layers, but {TENSORS} has {len(state)} tensors")
+    with torch.device("meta"):
+        needed = {name: tensor.shape for name, tensor in build(config).state_dict().items()}
     for name, shape in needed.items():
         if name not in state:
             raise CheckpointError(f"{folder / TENSORS} has no tensor {name}, which {CONFIG} asks for")
@@ -79,48 +95,40 @@ def _filled(folder: Path, config: AnyConfig, state: dict[str, Tensor]) -> Encode
             raise CheckpointError(f"{folder / TENSORS}: {name} holds values that are not finite numbers")
     if extra := sorted(set(state) - set(needed)):
         raise CheckpointError(f"{folder / TENSORS} has a tensor {extra[0]}, which {CONFIG} does not ask for")
-    model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
-    return model.requires_grad_(False)
 
 
 def save(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
-    """Write a weights folder; existing files are replaced one by one, each whole. The parent must exist."""
-    folder.mkdir(exist_ok=True)
+    """Write a weights folder: a new one is whole or absent, in an old one files are replaced one by one, each whole.
+
+    If that is cut short, what is there does not fit SHA256SUMS, and `load` says so. The parent must exist.
+    """
+    if folder.exists():
+        _fill(folder, config, state, tokenizer)
+        return
+    with replacing_folder(folder) as part:
+        _fill(part, config, state, tokenizer)
+
+
+def _fill(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
     with replacing(folder / CONFIG) as path:
         config.save(path)
     with replacing(folder / VOCABULARY) as path:
         path.write_bytes(tokenizer.serialized)
     with replacing(folder / TENSORS) as path:
-        save_file({name: tensor.contiguous() for name, tensor in state.items()}, path)
+        save_tensors(path, state)
+    if (folder / sums.NAME).is_file():
+        sums.record(*(folder / name for name in FILES))
+    else:
+        sums.write(folder)
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A name to write to; the file gets its real name once it is whole and on disk. After an error nothing is left."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write safetensors. Raises OSError where that library has an error of its own, as on a full disk."""
     try:
-        yield part
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """A new folder to fill; it gets its real name once it is whole. After an error nothing is left."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a killed process that had our number, as in a container
-    part.mkdir()
-    try:
-        yield part
-        for written in part.iterdir():
-            with written.open("rb") as file:
-                os.fsync(file.fileno())
-        part.rename(path)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        raise (OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))) from error
 
 
 def average(folders: Sequence[Path]) -> tuple[Config, dict[str, Tensor], Tokenizer]:
@@ -144,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config, state, tokenizer = average(options.folders)
         halves = {name: tensor.half() for name, tensor in state.items()}
         save(options.out, config, quantised(state) if options.int8 else halves, tokenizer)
-    except (CheckpointError, OSError) as error:
+    except (CheckpointError, SumsError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     size = sum(tensor.numel() for tensor in state.values())

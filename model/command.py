@@ -9,9 +9,10 @@ from typing import NoReturn
 from model.checkpoint import WEIGHTS, CheckpointError
 from model.config import ConfigError
 from model.data import DataError
+from model.sums import SumsError
 from model.tokenizer import TokenizerError
 
-SAID_PLAINLY = (CheckpointError, ConfigError, DataError, TokenizerError, OSError)
+SAID_PLAINLY = (CheckpointError, ConfigError, DataError, SumsError, TokenizerError, OSError)
 
 
 WIDEST_BEAM = 64  # each hypothesis is a row of the batch, and nothing is gained beyond a dozen

@@ -1,13 +1,13 @@
 """Two runs side by side: which tokens belong together, and how far a head's maps are apart. No torch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 import numpy as np
 
+from model.ranking import all_maps
 from model.trace import KINDS, Array, AttentionMap, LabelError, Token, Trace
-from model.words import by_words
 
 
 @dataclass(frozen=True)
@@ -91,23 +91,29 @@ def distances(one: Trace, other: Trace, kind: str, *, words: bool = False, row: 
     0 everywhere if the two runs share no row.
     """
     layers, heads = _depth(one, other, kind)
-    found = np.zeros((layers, heads))
-    reshape: Callable[[AttentionMap], AttentionMap] = by_words if words else lambda shown: shown
-    for layer in range(layers):
-        for head in range(heads):
-            maps = [reshape(trace.map(kind, layer + 1, head + 1)) for trace in (one, other)]
-            apart = row_distances(*maps)
-            found[layer, head] = (apart.mean() if row is None else apart[row]) if len(apart) else 0.0
-    return found
+    return apart(*(all_maps(trace, kind, words=words) for trace in (one, other)), row=row).reshape(layers, heads)
+
+
+def apart(one: Sequence[AttentionMap], other: Sequence[AttentionMap], *, row: int | None = None) -> Array:
+    """(n,) how far each map is from its counterpart: the mean over shared rows, or one of them (from 0).
+
+    0 where the two share no row.
+    """
+    found = [row_distances(*maps) for maps in zip(one, other, strict=True)]
+    return np.array([(rows.mean() if row is None else rows[row]) if len(rows) else 0.0 for rows in found])
 
 
 def most_changed(
     one: Trace, other: Trace, *, words: bool = False, kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
     """Among these kinds the head whose maps are furthest apart: kind, layer, head; layer and head from 1."""
-    apart = {kind: distances(one, other, kind, words=words) for kind in kinds}
-    kind = max(kinds, key=lambda k: float(apart[k].max()))
-    layer, head = np.unravel_index(int(apart[kind].argmax()), apart[kind].shape)
+    return furthest({kind: distances(one, other, kind, words=words) for kind in kinds})
+
+
+def furthest(found: Mapping[str, Array]) -> tuple[str, int, int]:
+    """The head that is furthest apart, given by kind (L, H): its kind, layer and head, from 1."""
+    kind = max(found, key=lambda k: float(found[k].max()))
+    layer, head = np.unravel_index(int(found[kind].argmax()), found[kind].shape)
     return kind, int(layer) + 1, int(head) + 1
 
 

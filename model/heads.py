@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from model import checkpoint, command, data, report, silence, syntax
+from model import checkpoint, command, data, report, silence, sums, syntax
 from model.command import InputError, at_least
 from model.config import MAX_PIECES
 from model.corpus import usable
@@ -90,6 +90,7 @@ def heads(options: argparse.Namespace) -> None:
     if options.out:
         with checkpoint.replacing(options.out) as part:
             part.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+        sums.record(options.out)
     if options.json:
         print(json.dumps(content))
     else:

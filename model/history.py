@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from model import checkpoint, command, data, runs
+from model import checkpoint, command, data, runs, sums
 from model.checkpoint import replacing
 from model.command import InputError, at_least
 from model.data import Pair
@@ -100,6 +100,7 @@ def history(options: argparse.Namespace) -> None:
         rows = with_snapshots(rows, options.runs, data.read_pairs(options.dev, limit=options.dev_limit))
     with replacing(options.out) as path:
         path.write_text(as_text(rows), encoding="utf-8")
+    sums.record(options.out)
     print(f"{options.out}: {len(rows)} rows, to step {int(rows[-1]['step'])}")
 
 

@@ -27,11 +27,17 @@ def labels(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[Token, ...]:
     tokens = []
     for index, piece_id in enumerate(ids):
         special = piece_id in SPECIAL
-        shown = tokenizer.piece(piece_id).replace(SPACE, "") or BARE_SPACE
-        text = CONTINUES + shown if joined[index] else shown
+        shown = readable(tokenizer, piece_id) or BARE_SPACE
+        text = CONTINUES + shown if joined[index] and tokenizer.byte(piece_id) is None else shown
         word = shown if special else words[index] or shown
         tokens.append(Token(text, word, joined[index], special, int(piece_id)))
     return tuple(tokens)
+
+
+def readable(tokenizer: Tokenizer, piece_id: int) -> str:
+    """A piece without U+2581; a single byte as 0xC3."""
+    byte = tokenizer.byte(piece_id)
+    return tokenizer.piece(piece_id).replace(SPACE, "") if byte is None else f"0x{byte:02X}"
 
 
 def _joined(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bool]:
@@ -81,7 +87,7 @@ def candidates(tokenizer: Tokenizer, trace: Trace, count: int) -> list[list[Cand
 
 def alone(tokenizer: Tokenizer, piece_id: int) -> str:
     """A piece without its neighbours: it continues a word if it has letters and no space before it."""
-    piece = tokenizer.piece(piece_id)
-    core = piece.replace(SPACE, "")
-    goes_on = not piece.startswith(SPACE) and piece_id not in SPECIAL and any(c.isalnum() for c in core)
+    core = readable(tokenizer, piece_id)
+    apart = tokenizer.begins_word(piece_id) or piece_id in SPECIAL or tokenizer.byte(piece_id) is not None
+    goes_on = not apart and any(c.isalnum() for c in core)
     return CONTINUES + core if goes_on else core or BARE_SPACE

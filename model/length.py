@@ -13,7 +13,7 @@ import sacrebleu
 import torch
 from torch import Tensor
 
-from model import checkpoint, command, data
+from model import checkpoint, command, data, sums
 from model.capture import trace_of
 from model.command import at_least
 from model.config import MAX_PIECES, MAX_POSITIONS
@@ -141,6 +141,7 @@ def length(options: argparse.Namespace) -> None:
     if options.save:
         with checkpoint.replacing(options.weights / REPORT) as path:
             found.save(path)
+        sums.record(options.weights / REPORT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from model import sums
 from model.report import ReportError, digest
+from model.sums import SumsError
 
 REPORT = "length.json"  # in a weights folder
 AGAIN = "measure them with `python -m model.length pairs.tsv --save`"
@@ -92,7 +94,10 @@ def load(folder: Path) -> LengthReport:
     if not path.is_file():
         raise ReportError(f"nobody has measured these weights past the training length yet; {AGAIN}")
     try:
+        sums.check(folder, [REPORT])
         found = _report(json.loads(path.read_text(encoding="utf-8")))
+    except SumsError as error:
+        raise ReportError(str(error)) from error
     except (ValueError, KeyError, TypeError) as error:
         raise ReportError(f"{REPORT} cannot be read ({error}); {AGAIN}") from error
     if found.weights != digest(folder):

@@ -5,6 +5,7 @@ in a LayerNorm, so it fits directly; in a pre-norm one the final norm goes first
 trained to be read this way: what they hold may be there and yet not legible (Belrose et al. 2023).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,11 @@ class Lens:
             after = int(others[-1]) + 1 if len(others) else 0
             first.append(after if after < len(ranks) else None)
         return first
+
+    def at(self, steps: Sequence[int]) -> "Lens":
+        """The same at these steps only, from 0."""
+        kept = list(steps)
+        return Lens(*(told[:, kept] for told in (self.top, self.top_probability, self.rank, self.probability)))
 
 
 def read_out(model: "Transformer") -> ReadOut:

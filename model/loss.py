@@ -2,7 +2,7 @@
 
 The target puts 1 - smoothing on the right piece and spreads smoothing over the whole vocabulary, the right piece
 included (Szegedy et al. 2016, section 7; Vaswani et al. 2017, 5.4). That is torch's definition, with which
-model.trainer.token_loss trains; a test holds them together.
+model.criterion.token_loss trains; a test holds them together.
 """
 
 from dataclasses import dataclass

@@ -10,13 +10,15 @@ what holds, and `weights` whose report this is. No torch.
 """
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from model import sums
+from model.sums import SumsError
 
 NAME = "heads.json"
 FORMAT = 1
@@ -32,8 +34,7 @@ class ReportError(ValueError):
 
 def digest(folder: Path) -> str:
     """Whose report it is: SHA-256 of the tensors in a weights folder."""
-    with (folder / TENSORS).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sums.digest(folder / TENSORS)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,10 @@ def load(folder: Path) -> Report:
 def _read(path: Path) -> dict[str, Any]:
     again = _again(path.parent)
     try:
+        sums.check(path.parent, [path.name])
         content = json.loads(path.read_text(encoding="utf-8"))
+    except SumsError as error:
+        raise ReportError(str(error)) from error
     except FileNotFoundError:
         raise ReportError(f"there is no report {path}; {again}") from None
     except ValueError as error:

@@ -82,8 +82,8 @@ STATISTICS = {
     "special": Statistic("on <s> and </s>", "share of all weight on special tokens", _habit("special")),
     "marks": Statistic("on punctuation", "share of all weight on punctuation", _habit("marks")),
     "relation": Statistic(
-        "best dependency, above the best offset",
-        "how much more often its largest weight is right about a dependency than a fixed offset",
+        "dependency above best offset",
+        "how much more often it is right about a dependency than a fixed offset",
         relation,
         (None, None),
         SYNTACTIC,

@@ -16,15 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor
 
-from model import checkpoint, command
+from model import checkpoint, command, sums
 from model.architectures import read_config
 from model.checkpoint import CheckpointError
+from model.config import ConfigError
 from model.encoder_decoder import EncoderDecoder
+from model.sums import SumsError
 from model.tokenizer import Tokenizer
 
+OPTIMIZER, STATE = "optimizer.safetensors", "state.json"  # of a saved step, beside the files of every weights folder
 FIRST_SNAPSHOT = 125
 KEPT = 2  # steps to go on from; the one before the last is there in case a disk loses the last
 
@@ -61,8 +65,9 @@ def save_step(
     if not folder.exists():
         with checkpoint.replacing_folder(folder) as part:
             checkpoint.save(part, model.config, model.state_dict(), tokenizer)
-            save_file(_flat(optimizer), part / "optimizer.safetensors")
-            (part / "state.json").write_text(json.dumps(progress.__dict__), encoding="utf-8")
+            checkpoint.save_tensors(part / OPTIMIZER, _flat(optimizer))
+            (part / STATE).write_text(json.dumps(progress.__dict__), encoding="utf-8")
+            sums.write(part)
     for old in steps(run)[:-KEPT]:
         shutil.rmtree(old)
 
@@ -78,19 +83,42 @@ def steps(run: Path) -> list[Path]:
     return sorted(path for path in run.glob("step-*") if path.is_dir())
 
 
+def check(folder: Path) -> None:
+    """Raises CheckpointError if a file of a saved step is not what it was when it was written."""
+    try:
+        sums.check(folder)
+    except (OSError, SumsError) as error:
+        raise _damaged(folder, error) from error
+
+
 def load_progress(folder: Path) -> Progress:
-    state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
-    return Progress(**{**state, "history": tuple(state["history"])})
+    """Where a saved step stands. Raises CheckpointError if its file is missing or damaged."""
+    try:
+        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        return Progress(**{**state, "history": tuple(state["history"])})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder, error) from error
 
 
 def load_step(folder: Path, model: EncoderDecoder, optimizer: torch.optim.Optimizer) -> Progress:
-    """Fill model and optimizer from a saved step. Raises CheckpointError if the model is another one."""
-    config = read_config(folder / checkpoint.CONFIG)
+    """Fill model and optimizer from a saved step. Raises CheckpointError if it is damaged, or of another model."""
+    check(folder)
+    try:
+        config = read_config(folder / checkpoint.CONFIG)
+        state, moments = (load_file(folder / name) for name in (checkpoint.TENSORS, OPTIMIZER))
+    except (ConfigError, OSError, SafetensorError) as error:
+        raise _damaged(folder, error) from error
     if config != model.config:
         raise CheckpointError(f"{folder} was trained as {config}, asked for is {model.config}; take another --run")
-    model.load_state_dict(load_file(folder / checkpoint.TENSORS))
-    _fill(optimizer, load_file(folder / "optimizer.safetensors"))
+    model.load_state_dict(state)
+    _fill(optimizer, moments)
     return load_progress(folder)
+
+
+def _damaged(folder: Path, error: Exception) -> CheckpointError:
+    earlier = [step for step in steps(folder.parent) if step.name < folder.name]
+    there = f"the run goes on from {earlier[-1].name}" if earlier else "the run begins anew"
+    return CheckpointError(f"the saved step {folder} is damaged ({error}); remove it, and {there}")
 
 
 def _flat(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

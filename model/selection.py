@@ -32,7 +32,7 @@ def without_special(shown: AttentionMap, *, renormalise: bool) -> AttentionMap:
     weights = shown.weights[:, kept]
     return replace(
         shown,
-        weights=_rescaled(weights) if renormalise else weights,
+        weights=rescaled(weights) if renormalise else weights,
         scores=shown.scores[:, kept],
         allowed=shown.allowed[:, kept],
         columns=tuple(shown.columns[index] for index in kept),
@@ -54,12 +54,12 @@ def piece_cell(
 
 def entropy_bits(shown: AttentionMap) -> Array:
     """(rows,) entropy of each row, in bits: of the columns that are there, rescaled to sum to 1."""
-    shares = _rescaled(shown.weights)  # the weights themselves, unless columns are hidden
+    shares = rescaled(shown.weights)  # the weights themselves, unless columns are hidden
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
     return -(shares * logs).sum(axis=1) + 0.0  # or a row without choice would have -0.0
 
 
-def _rescaled(weights: Array) -> Array:
+def rescaled(weights: Array) -> Array:
     """Rows that sum to 1; a row of nothing but 0 stays as it is."""
     total = weights.sum(axis=1, keepdims=True)
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)

@@ -1,5 +1,6 @@
 """How far edits move what the model expects at each step of one translation. No torch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,11 @@ class Shift:
     def totals(self) -> tuple[float, float]:
         """ln P of the whole translation, before and after."""
         return float(self.before.sum()), float(self.after.sum())
+
+    def at(self, steps: Sequence[int]) -> "Shift":
+        """The same at these steps only, from 0."""
+        kept = list(steps)
+        return Shift(*(told[kept] for told in (self.before, self.after, self.moved, self.likeliest)))
 
 
 def shift(before: Trace, after: Trace) -> Shift:

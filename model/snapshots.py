@@ -7,7 +7,9 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+from model import sums
 from model.checkpoint import WEIGHTS, CheckpointError
+from model.sums import SumsError
 
 HISTORY = WEIGHTS.with_name(f"{WEIGHTS.name}-history")
 TABLE = "history.csv"
@@ -36,6 +38,10 @@ def read_table(path: Path) -> list[Row]:
     """The rows of a table that this module wrote. Raises CheckpointError if it is missing or something else."""
     if not path.is_file():
         raise CheckpointError(f"there is no table of the training {path}")
+    try:
+        sums.check(path.parent, [path.name])
+    except SumsError as error:
+        raise CheckpointError(str(error)) from error
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
     try:

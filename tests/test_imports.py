@@ -18,7 +18,9 @@ NUMBERS_ONLY = {
     "model.config", "model.parameters", "model.distribution", "model.loss", "model.lens", "model.beams",
     "model.stream", "model.neurons",
     "model.positions", "model.vectors", "model.pieces", "model.length_report", "model.contexts",
+    "model.sums", "model.whole",
     "model.edits", "model.editlist", "model.importance", "model.rollout", "model.shift", "model.measures",
+    "model.axis", "model.ranking",
 }  # fmt: skip
 
 # Imports each module in a process of its own, forked so that torch is loaded once. Prints what each brought along.

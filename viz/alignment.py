@@ -15,6 +15,12 @@ from viz.theme import Theme, for_canvas
 
 BY = {"weight": "weight", "norm": "‖αf(x)‖"}
 ROWS = {"read": "reads", "predicted": "predicts"}
+_ROW = "A row of the decoder has read one word and predicts the next; here it stands for the word that it"
+STANDS_FOR = {"read": f"{_ROW} has read.", "predicted": f"{_ROW} predicts."}
+NORM = (
+    "‖αf(x)‖ is the length of what is moved from a word: weight α times f(x) = (x Wⱽ + bⱽ) Wᴼ, with this head's own "
+    "Wⱽ, bⱽ and part of Wᴼ (Kobayashi et al. 2020)."
+)
 NEXT = 3  # how many more words a sentence names
 VERDICTS = {  # of a link: how its line is drawn, and what that means
     "hit": ("───", "found, and linked by hand"),
@@ -70,10 +76,44 @@ class Aligned:
         return phrases.weight(strength) if self.reading.by == "weight" else digits(strength)
 
 
+@dataclass(frozen=True)
+class Cells:
+    """The strengths that the matrix shows: of words, or of pieces, and of `</s>` if it is shown."""
+
+    strength: Array  # (R, C)
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    german: tuple[int, ...]  # which word each row is or belongs to, from 0
+    english: tuple[int | None, ...]  # and each column; None: no word
+    rescaled: bool = False  # each row sums to 1
+
+    @classmethod
+    def of_words(cls, shown: Aligned) -> "Cells":
+        """The words as they are."""
+        german, english = range(len(shown.target)), range(len(shown.source))
+        return cls(shown.strength, shown.target, shown.source, tuple(german), tuple(english))
+
+    def place(self, german: int | None, english: int | None) -> tuple[int | None, int | None]:
+        """The row and column in which a pinned word begins, all from 0."""
+        row = None if german is None else self.german.index(german)
+        return row, None if english is None else self.english.index(english)
+
+    def words(self, row: int | None, column: int | None) -> tuple[int | None, int | None]:
+        """The words of a row and a column, all from 1."""
+        german = None if row is None else self.german[row - 1] + 1
+        english = None if column is None else self.english[column - 1]
+        return german, None if english is None else english + 1
+
+
 def name(reading: Reading) -> str:
     """A way of reading in a few words."""
     heads = "all heads together" if reading.head is None else f"head {reading.head}"
     return f"layer {reading.layer}, {heads}, by {BY[reading.by]}, in the row that {ROWS[reading.rows]} the German word"
+
+
+def definitions(reading: Reading) -> str:
+    """What the words of a way of reading mean."""
+    return STANDS_FOR[reading.rows] + (f" {NORM}" if reading.by == "norm" else "")
 
 
 def payload(shown: Aligned, *, theme: Theme, pinned: tuple[int | None, int | None]) -> bytes:
@@ -157,22 +197,23 @@ def table(shown: Aligned) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def matrix(shown: Aligned, *, theme: Theme, pinned: tuple[int | None, int | None]) -> bytes:
-    """The same strengths as a matrix, for canvas/field.js: German words look, English words are looked at."""
+def matrix(shown: Aligned, cells: Cells, *, theme: Theme, pinned: tuple[int | None, int | None]) -> bytes:
+    """Strengths as a matrix, for canvas/field.js: German looks, English is looked at. pinned: words, from 0."""
     by_hand = dict.fromkeys(shown.sure or (), " Linked by hand.") | dict.fromkeys(shown.possible, " Possible by hand.")
-    names = [by_hand.get((s, t), "") for t in range(len(shown.target)) for s in range(len(shown.source))]
+    names = [by_hand.get((s, t), "") if s is not None else "" for t in cells.german for s in cells.english]
+    shares = cells.rescaled or shown.reading.by == "weight"
     return field.payload(
-        shown.strength,
-        rows=shown.target,
-        columns=shown.source,
+        cells.strength,
+        rows=cells.rows,
+        columns=cells.columns,
         theme=theme,
         hue="cross",
-        limit=1.0 if shown.reading.by == "weight" else field.round_limit(shown.strength),
+        limit=1.0 if shares else field.round_limit(cells.strength),
         sentence="‘{row}’ holds to ‘{column}’: {value}.{name}",
         title=f"Every {BY[shown.reading.by]}",
-        row_title="German word",
-        column_title="English word",
-        pinned=None if pinned == (None, None) else pinned,
+        row_title="German",
+        column_title="English",
+        pinned=None if pinned == (None, None) else cells.place(*pinned),
         names=names,
         height=440,
     )
@@ -183,6 +224,7 @@ def how_to_read(shown: Aligned) -> str:
     widest = "a weight of 1" if shown.reading.by == "weight" else "the largest length in this sentence"
     said = (
         f"Cross-attention, {name(shown.reading)}. A line joins each German word to the English word that it holds to "
-        f"most; the widest possible line is {widest}. Over a word's pieces, weights to it are summed and rows averaged."
+        f"most; the widest possible line is {widest}. {definitions(shown.reading)} Over an English word's pieces "
+        f"{'weights' if shown.reading.by == 'weight' else 'vectors'} are summed, over a German word's rows averaged."
     )
     return said if shown.sure is None else f"{said} This pair was linked by hand: the lines say what was found of that."

@@ -8,7 +8,7 @@ from model.trace import AttentionMap, Trace
 from viz import phrases
 
 WHY_NO_STAIRCASE = (
-    "**Why the staircase, and why only on the left.** A row of masked attention stands for a word that is about to be "
+    "**Why the staircase, and why only in masked attention.** A row of it stands for a word that is about to be "
     "written: what comes later is not there yet, so in training, where all rows are computed at once, the mask sets "
     "those scores to −∞ before the softmax and their weights are exactly 0. Cross-attention looks at the source, "
     "which is complete before the first German word: nothing in it is the future, so nothing is forbidden. (In a "
@@ -25,6 +25,16 @@ SPECIAL = {
     "hidden": "The columns of <s> and </s> are hidden: rows sum to less than 1.",
     "renormalised": "The columns of <s> and </s> are hidden, and each row is rescaled to sum to 1.",
 }
+WORD_VECTORS = "The vector of a word is the mean of its pieces' vectors."
+STEPS_ARE_WORDS = "A step is a word here; on Translate and Output it is a piece."
+STEPS_ARE_PIECES = "A step writes one piece, so steps stay pieces here."
+CELLS_ARE_PIECES = (
+    "Queries, keys and values belong to pieces: this is the heaviest cell of pieces behind the two words."
+)
+ROW_WITHOUT_SPECIALS = "<s> and </s> are hidden in the row; the sums above are over the whole row all the same."
+SET_IN_PIECES = "An edit sets the heaviest cell of pieces behind the two words."
+NEURONS_ARE_OF_PIECES = "Neurons fire for each piece by itself, so tokens stay pieces here."
+LINES_ARE_WORDS = "Links join whole words, whatever the switch says; the matrix follows it."
 WITHOUT_SCALING = (
     "The sum of many products grows with the width of a head, and a softmax over large numbers puts everything on one "
     "column: its gradient vanishes, and the head stops learning. That is why the sum is divided by √d."
@@ -46,25 +56,30 @@ MEASURES = {
     "raw": "",
     "value": (
         "Value-weighted: weight times the length of f(x), the vector that the head moves from there (Kobayashi et al. "
-        "2020); each row is rescaled to sum to 1, which makes rows comparable, and hides how much is moved in all."
+        "2020), each row rescaled to sum to 1: how much is moved in all does not show."
     ),
     "rollout": (
-        "Rollout (Abnar & Zuidema 2020): in each layer half of a row comes by attention, as the mean of its heads, and "
-        "half by the residual path; the layers are multiplied. Values, feed-forward and LayerNorm are left out. Cross: "
-        "from target to source, through the encoder's rollout, without what comes from target tokens, rows rescaled "
-        "to 1."
+        "Rollout (Abnar & Zuidema 2020): the layers multiplied, each half the mean of its heads, half residual path; "
+        "values, feed-forward and LayerNorm are left out. Cross goes on through the encoder's rollout, without what "
+        "comes from target tokens, rows rescaled to 1."
     ),
 }
 SHIFT = (
     "Step by step over the translation that is there without edits: the bar is how far the edits move the model's "
-    "expectation there (Kullback-Leibler divergence), the numbers are the probability of the piece before and after. "
-    "A frame: the edited model would write another piece there."
+    "expectation there (Kullback-Leibler divergence; one scale for all edits, square-root spaced, full from 4 bits "
+    "on), the numbers are the probability of the piece before and after. A frame: the edited model would write "
+    "another piece there."
 )
 REMOVAL_WAITS = "Choose an order: each head is taken away on top of those before it, which takes about a second."
 REMOVAL = (
     "Solid: the heads are silenced one after the other, and stay silenced. Dashed: what their losses alone add up to. "
     "Where the lines part, heads stand in for each other, or need each other."
 )
+
+
+def of_tokens(special: str) -> str:
+    """What became of special tokens on an axis that holds no weights."""
+    return "" if special == "shown" else "<s> and </s> are hidden."
 
 
 def of_rows(shown: AttentionMap) -> list[str]:
@@ -96,7 +111,7 @@ def of_layers(count: int) -> list[str]:
 def of_grid(maps: Sequence[AttentionMap], pinned: tuple[int, int] | None, *, ranked: bool) -> str:
     """Under the grid of all heads: how to read it, or who links the pinned row to the pinned column most."""
     if pinned is None:
-        return "Colour runs from 0 to 1 on one scale for all heads. Pin a cell on the right to compare all heads by it."
+        return "Colour runs from 0 to 1 on one scale for all heads. Pin a cell of the open head to rank all by it."
     row, column = pinned
     first = maps[0]
     if not first.allowed[row, column]:

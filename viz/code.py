@@ -1,30 +1,19 @@
 """The view of a page as lines of Python that make the same numbers, to be copied into a notebook or a script."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-Chosen = Mapping[str, Any]  # the names of the address, with what the page proposed filled in
+from viz import code_asks
+from viz.code_parts import LOADED, Chosen, again, imports, is_shaped, run, shown, way
 
 
 def lines(page: str, chosen: Chosen) -> str:
     """Code for what this page shows; at least the run behind it. Strings are literals, whatever was typed."""
-    return "\n".join(_PAGES.get(page, _run)(chosen))
+    made = _PAGES.get(page, _run)(chosen)
+    return "\n".join([*imports(made), *made])
 
 
-def _run(chosen: Chosen, name: str = "trace", **changes: Any) -> list[str]:
-    """The capture behind the page, with what differs from the defaults."""
-    chosen = {**chosen, **changes}
-    options, imports = [], ["from model import checkpoint", "from model.capture import capture"]
-    if chosen.get("target"):
-        options.append(f"target={chosen['target']!r}")
-    if chosen.get("decoding", {}).get("method", "greedy") != "greedy":
-        imports.append("from model.decode import Decoding")
-        options.append("decoding=Decoding({})".format(", ".join(f"{k}={v!r}" for k, v in chosen["decoding"].items())))
-    if chosen.get("edits"):
-        imports.append("from model.editlist import parsed")
-        options.append(f"edits=parsed({chosen['edits']!r})")
-    call = ", ".join(["*checkpoint.load()", repr(chosen["sentence"]), *options])
-    return [*imports, f"{name} = capture({call})"]
+def _run(chosen: Chosen) -> list[str]:
+    return [LOADED, run(chosen)]
 
 
 def _translate(chosen: Chosen) -> list[str]:
@@ -35,78 +24,73 @@ def _translate(chosen: Chosen) -> list[str]:
     ]
 
 
-def _map(chosen: Chosen) -> str:
-    return f"trace.map({chosen['kind']!r}, {chosen['layer']}, {chosen['head']})"
-
-
 def _heads(chosen: Chosen) -> list[str]:
-    words = chosen.get("units") == "words"
     pinned = f", pinned=({chosen['query']}, {chosen['key']})" if chosen.get("query") and chosen.get("key") else ""
-    number = f"trace.heads({chosen['kind']!r})"
-    at = f"({chosen['layer']} - 1) * {number} + {chosen['head']} - 1"
+    kind, rollout = repr(chosen["kind"]), chosen.get("measure") == "rollout"
+    numbers = "[None]" if rollout else f"range(1, trace.heads({kind}) + 1)"
     return [
         *_run(chosen),
-        "from model.ranking import all_maps",
-        "from viz.notebook import head, heads",
-        f"maps = all_maps(trace, {chosen['kind']!r}, words={words})",
-        f"heads(maps, per_row={number})",
-        f"head(maps[{at}]{pinned})",
+        f"layers, numbers = range(1, trace.layers({kind}) + 1), {numbers}",
+        f"maps = [{shown(chosen, 'layer', 'number')} for layer in layers for number in numbers]",
+        "heads(maps, per_row=len(numbers))",
+        f"opened = {shown(chosen, chosen['layer'], None if rollout else chosen['head'])}",
+        f"head(opened{pinned})",
     ]
 
 
 def _masked_vs_cross(chosen: Chosen) -> list[str]:
-    cross = f"trace.map('cross', {chosen['cross_layer'] or chosen['layer']}, {chosen['cross_head']})"
-    return [
-        *_run(chosen),
-        "from viz.notebook import head",
-        f"head(trace.map('masked', {chosen['layer']}, {chosen['head']}))",
-        f"head({cross})",
+    mean = chosen.get("heads") == "mean"
+    sides = {
+        "masked": (chosen["layer"], chosen["head"]),
+        "cross": (chosen["cross_layer"] or chosen["layer"], chosen["cross_head"]),
+    }
+    drawn = [
+        f"{kind} = {shown(chosen, layer, None if mean else number, kind=repr(kind))}"
+        for kind, (layer, number) in sides.items()
     ]
+    lifted = again(chosen, "trace", "parsed('lift_mask')") if chosen.get("mask") == "lifted" else []
+    return [*_run(chosen), *lifted, *drawn, "head(masked)", "head(cross)"]
 
 
 def _inside(chosen: Chosen) -> list[str]:
-    kind, layer, head = repr(chosen["kind"]), chosen["layer"], chosen["head"]
+    kind, layer, number = repr(chosen["kind"]), chosen["layer"], chosen["head"]
+    place = f"{chosen['query']} - 1, {chosen['key']} - 1"
+    cell = f"piece_cell(trace, {kind}, {layer}, {number}, {place}, {way(chosen)})" if is_shaped(chosen) else place
     return [
         *_run(chosen),
-        f"query = trace.attention({kind}, {layer}, 'queries')[{head} - 1, {chosen['query']} - 1]",
-        f"key = trace.attention({kind}, {layer}, 'keys')[{head} - 1, {chosen['key']} - 1]",
+        f"row, column = {cell}",
+        f"query = trace.attention({kind}, {layer}, 'queries')[{number} - 1, row]",
+        f"key = trace.attention({kind}, {layer}, 'keys')[{number} - 1, column]",
         "score = query @ key / len(query) ** 0.5",
-        f"weight = {_map(chosen)}.weights[{chosen['query']} - 1, {chosen['key']} - 1]",
+        f"weight = trace.map({kind}, {layer}, {number}).weights[row, column]",
     ]
 
 
-def _tensor(name: str, index: str = "") -> Callable[[Chosen], list[str]]:
-    """A page about one captured tensor."""
+def _vectors(name: str) -> Callable[[Chosen], list[str]]:
+    """A page about one captured tensor of vectors, with tokens as the switches ask."""
 
     def code(chosen: Chosen) -> list[str]:
-        at = {key: value if value is not None else 1 for key, value in chosen.items()}
-        return [*_run(chosen), f"trace.tensors[{name.format(**at)!r}]{index.format(**at)}"]
+        seen = f"vectors(trace, {way(chosen)})" if is_shaped(chosen) else "trace"
+        return [*_run(chosen), f"{seen}.tensors[{name.format(**chosen)!r}]"]
 
     return code
 
 
+def _feed_forward(chosen: Chosen) -> list[str]:
+    name = f"{chosen['side']}.layers.{chosen.get('layer') or 1}.feed_forward.active_tap"
+    return [*_run(chosen), f"trace.tensors[{name!r}][{chosen.get('position') or 1} - 1]"]
+
+
 def _positions(chosen: Chosen) -> list[str]:
-    return [
-        "from model.transformer import sinusoids",
-        f"sinusoids({chosen.get('length') or 64}, {chosen.get('width') or 256})",
-    ]
+    return [f"sinusoids({chosen.get('length') or 64}, {chosen.get('width') or 256})"]
 
 
 def _output(chosen: Chosen) -> list[str]:
-    return [*_run(chosen), "import numpy", f"numpy.exp(trace.log_probabilities()[{chosen.get('step') or 1} - 1])"]
+    return [*_run(chosen), f"numpy.exp(trace.log_probabilities()[{chosen.get('step') or 1} - 1])"]
 
 
 def _architecture(chosen: Chosen) -> list[str]:
     return [*_run(chosen), "{name: tensor.shape for name, tensor in trace.tensors.items()}"]
-
-
-def _layers(chosen: Chosen) -> list[str]:
-    said = (
-        []
-        if chosen.get("residual", "on") == "on"
-        else ["# the run as trained: the switch of the residual path is left out"]
-    )
-    return [*said, *_tensor("{side}.layers.{layer}.feed_forward_residual.norm_tap", "[{position} - 1]")(chosen)]
 
 
 _PAGES: dict[str, Callable[[Chosen], list[str]]] = {
@@ -115,9 +99,13 @@ _PAGES: dict[str, Callable[[Chosen], list[str]]] = {
     "masked_vs_cross": _masked_vs_cross,
     "inside_a_head": _inside,
     "architecture": _architecture,
-    "tokens": _tensor("encoder.input.embeddings_tap"),
+    "tokens": _vectors("{side}.input.embeddings_tap"),
     "positions": _positions,
-    "layers": _layers,
-    "feed_forward": _tensor("{side}.layers.{layer}.feed_forward.active_tap", "[{position} - 1]"),
+    "layers": code_asks.layers,
+    "feed_forward": _feed_forward,
     "output": _output,
+    "surgery": code_asks.surgery,
+    "roles": code_asks.roles,
+    "alignment": code_asks.alignment,
+    "compare": code_asks.compare,
 }

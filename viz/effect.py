@@ -8,12 +8,13 @@ import pandas as pd
 from model.importance import Importance, Removal
 from model.shift import Shift
 from model.trace import Trace
-from viz import field, payload, phrases
+from viz import payload, phrases
 from viz.curves import Series
 from viz.inside import signed
 from viz.theme import Theme, for_canvas
 
-NOTHING = "Nothing is edited yet: click a head on the left."
+NOTHING = "Nothing is edited yet: choose a head."
+FULL = 4.0  # bits that fill a bar, whatever the edit: a step of two edits can be compared. The caption says it, too
 ORDERS = {"least": "least needed first", "most": "most needed first"}
 
 
@@ -32,7 +33,7 @@ def steps(trace: Trace, found: Shift, likeliest: Sequence[str], *, theme: Theme)
             trace.read, trace.predicted, found.moved, found.before, found.after, found.likeliest, likeliest, strict=True
         )
     ]
-    return payload.pack({"theme": for_canvas(theme), "steps": told, "limit": field.round_limit(found.moved)}, {})
+    return payload.pack({"theme": for_canvas(theme), "steps": told, "limit": FULL}, {})
 
 
 def _of_step(read: str, predicted: str, moved: float, before: float, after: float) -> str:

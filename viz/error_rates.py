@@ -69,7 +69,7 @@ def payload(rates: Rates, reading: Reading, *, theme: Theme) -> bytes:
         hue="chrome",
         limit=100.0,
         sentence="cross-attention, {row}, {name}: AER {value} %",
-        title=f"AER of every head, by {BY[reading.by]}, row {ROWS[reading.rows]} the word (lighter is better)",
+        title=f"AER of every head, by {BY[reading.by]}, row {ROWS[reading.rows]} the word (less colour is better)",
         column_title="head",
         pinned=(reading.layer - 1, len(heads) - 1 if reading.head is None else reading.head - 1),
         names=[*(f"head {head}" for head in heads[:-1]), "all heads together"] * len(layers),

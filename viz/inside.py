@@ -1,5 +1,7 @@
 """Inside one head: the payload of its canvas, and the same numbers as a table."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -9,26 +11,30 @@ from viz.payload import pack, texts
 from viz.theme import Theme, for_canvas
 
 
-def payload(cell: Cell, shown: AttentionMap, row: int, *, theme: Theme) -> bytes:
-    """The arithmetic of one cell for canvas/inside.js. row counts from 0."""
+def payload(cell: Cell, shown: AttentionMap, row: int, *, theme: Theme, kept: Sequence[int] | None = None) -> bytes:
+    """The arithmetic of one cell for canvas/inside.js. row counts from 0.
+
+    kept: the columns (from 0) that the picture of the row shows, the cell's own among them; all of them if it is None.
+    """
+    columns = list(range(len(shown.columns)) if kept is None else kept)
     looks, looked = shown.rows[row].text, shown.columns[cell.column].text
     length = digits(float(np.linalg.norm(cell.output)))
     numbers = {
         "query": cell.query,
         "key": cell.key,
         "product": cell.products,
-        "scores": cell.row.scores,
-        "exponentials": cell.row.exponentials,
-        "weights": cell.row.weights,
-        "moved": cell.row.moved_norms,
+        "scores": cell.row.scores[columns],
+        "exponentials": cell.row.exponentials[columns],
+        "weights": cell.row.weights[columns],
+        "moved": cell.row.moved_norms[columns],
         "heads": cell.head_norms,
     }
     header = {
         "theme": for_canvas(theme),
         "kind": shown.kind,
         "head": shown.head,
-        "columns": texts(shown.columns),
-        "column": cell.column,
+        "columns": texts([shown.columns[n] for n in columns]),
+        "column": columns.index(cell.column),
         "chain": chain(cell),
         "words": {
             "product": "Query times key",
@@ -47,7 +53,7 @@ def payload(cell: Cell, shown: AttentionMap, row: int, *, theme: Theme) -> bytes
         },
     }
     arrays = {name: values.astype(np.float32) for name, values in numbers.items()}
-    return pack(header, arrays | {"allowed": cell.row.allowed.astype(np.uint8)})
+    return pack(header, arrays | {"allowed": cell.row.allowed[columns].astype(np.uint8)})
 
 
 def chain(cell: Cell) -> list[tuple[str, str, str]]:
@@ -78,6 +84,12 @@ def table(cell: Cell, shown: AttentionMap) -> pd.DataFrame:
             "norm of weight times f(x)": row.moved_norms,
         }
     )
+
+
+def share(cell: Cell) -> str:
+    """The value-weighted weight of the cell as a division: what it moves, of what its whole row moves."""
+    moved = cell.row.moved_norms
+    return f"{digits(moved[cell.column])} ÷ {digits(moved.sum())}, the sum of the row's ‖α f(x)‖"
 
 
 def products(cell: Cell) -> pd.DataFrame:

@@ -108,7 +108,9 @@ def _loss(report: LengthReport) -> str:
     if at is None:
         return "Nowhere do joined inputs lose more than a fifth of BLEU."
     lost = f"{at.bleu:.1f} against {at.apart:.1f}"
-    return f"From {at.pieces:.0f} pieces on, joined inputs lose more than a fifth of BLEU ({lost})."
+    said = f"From {at.pieces:.0f} pieces on, joined inputs lose more than a fifth of BLEU ({lost})"
+    within = at.pieces <= report.trained_pieces
+    return f"{said}, inside the lengths of training." if within else f"{said}."
 
 
 def verdict(report: LengthReport) -> str:

@@ -140,9 +140,10 @@ def _attention(kind: str, title: str, does: str, weights: tuple[int, int, int], 
 
 def _norm(side: str, number: int, stream: str, config: ModelConfig) -> Box:
     title = "Add & norm" if config.norm == "post" else "Add"
-    does = "What the sub-layer found is added to what came in, the residual path"
-    scaled = "; each vector is then brought to one scale." if config.norm == "post" else ". The LayerNorm came before."
-    return Box(f"{side}_norm_{number}", title, does + scaled, side, side, out=stream, part=f"{side}_norms")
+    does = "What it found plus what came in, the residual path"
+    post = "; then mean 0, variance 1, times a learned gain, plus a learned bias."
+    normed = post if config.norm == "post" else ". The LayerNorm came before."
+    return Box(f"{side}_norm_{number}", title, does + normed, side, side, out=stream, part=f"{side}_norms")
 
 
 def _feed_forward(side: str, length: int, n: Sizes, config: ModelConfig) -> Box:

@@ -30,9 +30,11 @@ PUSHES = {
         "sees that only through keys and values of its cross-attention. So nothing is drawn here."
     ),
 }
-HOW_TO_READ = "Click a cell to choose a neuron. Neighbours have nothing in common: the order of neurons means nothing."
+HOW_TO_READ = (
+    "A cell is a neuron and chooses it. Neighbours have nothing in common: the order of neurons means nothing."
+)
 FUNCTIONS_READ = (
-    "Left: both functions, and where this neuron stands at this token. Right: how many of all neurons stand where. "
+    "First, both functions, and where this neuron stands at this token; then, how many of all neurons stand where. "
     "ReLU gives exactly 0 below 0; GELU, of later models, lets a little of what is below 0 through, so nothing is "
     "quite silent."
 )

@@ -119,7 +119,7 @@ def alone(canvas: str, message: bytes, *, title: str) -> str:
 
 def functions(*canvases: str) -> str:
     """The canvases as functions of these names, in one module; each stands in a file that exports it."""
-    parts = [_read("common.js"), _read("export.js")]
+    parts = [_read(f"{name}.js") for name in ("common", "matrix", "hand", "export")]
     for name in canvases:
         body = _read(f"{name}.js").replace("export default function", "return function", 1)
         parts.append(f"const {name} = (() => {{\n{body}\n}})();")

@@ -10,7 +10,7 @@ import numpy as np
 from model.alignment import Link
 from model.trace import Array, AttentionMap, Candidate, Token, Trace
 from model.words import word_groups, words
-from viz import phrases
+from viz import phrases, thumbnails
 from viz.theme import Theme, for_canvas
 
 ALIGNMENT = 4  # bytes; a Float32Array cannot begin anywhere else
@@ -42,11 +42,6 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     return header, arrays
 
 
-def coarse(weights: Array) -> Array:
-    """Weights from 0 to 1 as uint16, for thumbnails: off by at most 1 / 131070."""
-    return np.rint(weights.clip(0, 1).astype(np.float64) * 65535).astype(np.uint16)
-
-
 def texts(tokens: Sequence[Token]) -> list[str]:
     return [token.text for token in tokens]
 
@@ -66,23 +61,19 @@ def grid(
 ) -> bytes:
     """Thumbnails of many heads, at most `size` pixels wide. `opened` is the index of the marked one, if any.
 
-    They are drawn in `order`, `per_row` in a row where there is room; heads may differ in kind and size.
+    They are drawn in `order`, `per_row` in a row where there is room; heads may differ in kind and size. They carry
+    shades, not weights: nothing is read off a thumbnail but which head it is.
     """
+    cells, arrays = thumbnails.packed(heads, linear=linear)
     entries = [
-        {"kind": m.kind, "layer": m.layer, "head": m.head, "name": phrases.head(m.head, m.measure), "caption": caption}
-        for m, caption in zip(heads, captions, strict=True)
+        {"kind": m.kind, "layer": m.layer, "head": m.head, "name": phrases.head(m.head, m.measure), "caption": c} | said
+        for m, c, said in zip(heads, captions, cells, strict=True)
     ]
-    arrays = {}
-    for index, head in enumerate(heads):
-        arrays[f"weights{index}"] = coarse(head.weights)
-        if not head.allowed.all():
-            arrays[f"allowed{index}"] = head.allowed.astype(np.uint8)
     header = {
         "theme": for_canvas(theme),
         "heads": entries,
         "opened": opened,
         "pinned": pinned,
-        "linear": linear,
         "perRow": per_row,
         "rowLabels": list(row_labels),
         "size": size,
@@ -98,11 +89,15 @@ def head(
     pinned: tuple[int, int] | None,
     linear: bool,
     lines: bool,
-    hint: str = "Point at a cell to read it; click to pin it and to rank all heads by it.",
+    hint: str = "Point at a cell to read it; click to pin it and rank all heads by it.",
+    row: int | None = None,
 ) -> bytes:
-    """One head, large, with its numbers in full float32. hint: what is said while nothing is pointed at."""
+    """One head, large, with its numbers in full float32. hint: what is said while nothing is pointed at.
+
+    row, from 0: with which row a narrow screen begins, where no cell is pinned; None: the one with the largest weight.
+    """
     header = {"theme": for_canvas(theme), "map": described(opened), "pinned": pinned, "linear": linear, "lines": lines}
-    return pack(header | {"hint": hint}, numbers("", opened))
+    return pack(header | {"hint": hint, "row": row}, numbers("", opened))
 
 
 def described(shown: AttentionMap) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def waves_picture(lines: Sequence[curves.Series], *, theme: Theme) -> bytes:
 
 def small() -> pd.DataFrame:
     """PE with d = 4 at the positions 0 to 3: every number can be checked with a pocket calculator."""
-    columns = ["sin(pos)", "cos(pos)", "sin(pos / 100)", "cos(pos / 100)"]
+    columns = ["sin pos", "cos pos", "sin pos/100", "cos pos/100"]
     return pd.DataFrame(positions.encoding(SMALL, SMALL), columns=columns).rename_axis("pos")
 
 
@@ -163,7 +163,10 @@ def _names(places: range) -> tuple[str, ...]:
 
 
 def rotation(width: int, frequency: int, shift: int, pos: int) -> pd.DataFrame:
-    """For some frequencies the matrix, what it makes of (sin, cos) at pos, and what stands at pos + shift."""
+    """For some frequencies the matrix, what it makes of (sin, cos) at pos, and what stands at pos + shift.
+
+    A column for each frequency, so that all of it is seen on a narrow screen.
+    """
     chosen = sorted({*spread(width, frequency), frequency})
     encoded = positions.encoding(pos + shift + 1, width)
     turned = positions.turned(encoded[pos : pos + 1], positions.rotations(shift, width))[0]
@@ -175,7 +178,8 @@ def rotation(width: int, frequency: int, shift: int, pos: int) -> pd.DataFrame:
     names = ["M₁₁ cos kω", "M₁₂ sin kω", "M₂₁ −sin kω", "M₂₂ cos kω"]
     for where in (f"at {pos}", "turned by M", f"at {pos + shift}"):
         names += [f"sin {where}", f"cos {where}"]
-    return pd.DataFrame(rows, columns=["frequency", *names]).set_index("frequency")
+    numbers = {str(n): values for n, *values in rows}
+    return pd.DataFrame(numbers, index=pd.Index(names, name="frequency"))
 
 
 def sizes(found: Sizes, tokens: Sequence[Token], side: str) -> list[curves.Series]:
@@ -205,9 +209,10 @@ def sizes_picture(lines: Sequence[curves.Series], tokens: Sequence[Token], *, th
     )
 
 
-def sizes_said(found: Sizes, position: int, token: Token) -> str:
-    at = position - 1
+def sizes_said(found: Sizes, place: int, token: Token, *, pos: int) -> str:
+    """place: of the token among those that are shown, from 1; pos: where it begins in the sentence, from 0."""
+    at = place - 1
     return (
-        f"‘{token.text}’ at pos {at}: an embedding of length {found.embeddings[at]:.2f} meets a position of length "
+        f"‘{token.text}’ at pos {pos}: an embedding of length {found.embeddings[at]:.2f} meets a position of length "
         f"{found.positions[at]:.2f}; together {found.sums[at]:.2f}. Their cosine is {signed(found.cosines[at])}."
     )

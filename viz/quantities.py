@@ -61,7 +61,7 @@ WORDING = {
 CHOICES = {quantity: wording.choice for quantity, wording in WORDING.items()}
 NO_START = "at the start no sub-layer has added anything yet"
 HOW_TO_READ = (
-    "A row is a token, a column the stream after a sub-layer; the first column is embedding and position. A click "
+    "A row is a token, a column the stream after a sub-layer; the first column is embedding and position. A cell "
     "chooses both. What a vector means does not show here: only how long it is, where it points and what was added "
     "to it."
 )

@@ -4,10 +4,31 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from model.roles import RULES, STATISTICS, Row, roles
+from model.findings import ALIGNED, CONFIDENT, SYNTACTIC
+from model.findings import POSITIONAL as POSITIONAL_SHARE
+from model.roles import RULES, STATISTICS, Row, best_way, roles
 from viz.inside import signed
 from viz.scatter import Axis, Point, axis
 
+POSITIONAL = (
+    f"A head is called positional if its confidence is above {CONFIDENT} and at least {POSITIONAL_SHARE:.0%} of its "
+    "largest weights are on the token before, or as many on the token after"
+)
+# What lies beyond the dashed line of an axis.
+BEYOND = {
+    "confidence": f"Dashed: a confidence of {CONFIDENT}, one half of a rule. {POSITIONAL}.",
+    "previous": f"Dashed: {POSITIONAL_SHARE:.0%}, one half of a rule. {POSITIONAL}.",
+    "next": f"Dashed: {POSITIONAL_SHARE:.0%}, one half of a rule. {POSITIONAL}.",
+    "relation": f"Dashed: {100 * SYNTACTIC:.0f} points above the best fixed offset, from where on a head is syntactic.",
+    "aer": f"Dashed: {ALIGNED:.0f} % AER, up to where a head is one of alignment.",
+}
+# What is counted over another corpus than the pairs, by its name in a report.
+OVER = {
+    "relation": ("trees", "Dependencies: over the trees of {file}."),
+    "aer": ("gold", "AER: over the last half of {file}, each head read in the way that is best on its first half."),
+    "silenced": ("silence", "Silencing: over {file}."),
+    "held": ("silence", "Silencing: over {file}."),
+}
 BASELINES = {"untrained": "before training", "shuffled": "with rows shuffled"}
 NO_ROLE = (
     "What a head does in one sentence is not its role: a number over few rows may be far from that over thousands. "
@@ -88,48 +109,62 @@ def table(rows: Sequence[Row], x: str, y: str, *, beside: str | None) -> pd.Data
 
 
 def rules(rows: Sequence[Row]) -> pd.DataFrame:
-    """Each role with its threshold, its source, and how many heads have it, untrained ones as well."""
-    columns = {"heads": "own", "untrained": "untrained", "rows shuffled": "shuffled"}
+    """How many heads have each role, untrained ones as well."""
+    columns = {"heads": "own", "untrained": "untrained", "shuffled": "shuffled"}
     counts = {title: [_count(rows, rule.name, column) for rule in RULES] for title, column in columns.items()}
-    return pd.DataFrame(
-        {
-            "role": [rule.name for rule in RULES],
-            **counts,
-            "threshold": [rule.criterion for rule in RULES],
-            "source": [rule.source for rule in RULES],
-        }
-    )
+    return pd.DataFrame({"role": [rule.name for rule in RULES], **counts})
+
+
+def criteria() -> str:
+    """When a head gets which name, and who set that bar, as a list for Markdown."""
+    return "\n".join(f"* **{rule.name}**: {rule.criterion} ({rule.source})" for rule in RULES)
 
 
 def _count(rows: Sequence[Row], role: str, column: str) -> int:
     return sum(role in roles(row, column) for row in rows)
 
 
-def beside_sentence(row: Row, sentence: Mapping[str, float | None]) -> pd.DataFrame:
-    """One head: each number over the corpus and in both baselines, and in this sentence alone."""
+def beside_sentence(content: Row, row: Row, sentence: Mapping[str, float | None]) -> pd.DataFrame:
+    """One head: each number over the corpus and in both baselines, and in this sentence alone (here)."""
     kept = [
         (name, statistic)
         for name, statistic in STATISTICS.items()
         if statistic.value(row, "own") is not None or sentence.get(name) is not None
     ]
     columns = {
-        "this sentence": [sentence.get(name) for name, _ in kept],
+        "here": [sentence.get(name) for name, _ in kept],
         "corpus": [statistic.value(row, "own") for _, statistic in kept],
-        "rows shuffled": [statistic.value(row, "shuffled") for _, statistic in kept],
+        "shuffled": [statistic.value(row, "shuffled") for _, statistic in kept],
         "untrained": [statistic.value(row, "untrained") for _, statistic in kept],
     }
     numbers = {title: ["" if value is None else signed(value) for value in values] for title, values in columns.items()}
-    labels, meanings = ([getattr(statistic, what) for _, statistic in kept] for what in ("label", "meaning"))
-    return pd.DataFrame({"": labels, **numbers, "what it says": meanings})
+    meanings = [_aer_of(content, row) if name == "aer" else statistic.meaning for name, statistic in kept]
+    return pd.DataFrame({"": [statistic.label for _, statistic in kept], **numbers, "what it says": meanings})
 
 
-def how_to_read(content: Row, drawn: Sequence[Point], *, heads: int, beside: str | None) -> str:
+def _aer_of(content: Row, row: Row) -> str:
+    """The corpus of an error rate, and the way in which the head is read; there may be none but in this sentence."""
+    if "aer" not in row["own"]:
+        return STATISTICS["aer"].meaning
+    return (
+        f"alignment error rate on the last half of {_file(content, 'gold')}, by {best_way(row)}: best on the first half"
+    )
+
+
+def _file(content: Row, corpus: str) -> str:
+    return str(content["corpus"][corpus]["file"])
+
+
+def how_to_read(content: Row, drawn: Sequence[Point], x: str, y: str, *, heads: int, beside: str | None) -> str:
     """Under the picture: what a point is, what was counted over, and how many heads are not in it."""
-    said = f"Filled: the head over {content['n']:,} sentence pairs."
+    said = [f"Filled: the head over {content['n']:,} sentence pairs of {_file(content, 'pairs')}."]
+    over = [OVER[name] for name in (x, y) if name in OVER]
+    said += [sentence.format(file=_file(content, corpus)) for corpus, sentence in over]
     if any(point.baseline for point in drawn):
-        said += f" Hollow: the same head {BASELINES[beside or '']}, joined to it while you point at it."
+        said.append(f"Hollow: the same head {BASELINES[beside or '']}, joined to the one that is chosen.")
     elif beside:
-        said += " There is no baseline for what silencing costs: an untrained model has nothing to lose."
-    said += " Dashed: the threshold of a role."
-    missing = heads - len(drawn)
-    return f"{said} {missing} of {heads} heads lack one of the numbers and are not drawn." if missing else said
+        said.append("There is no baseline for what silencing costs: an untrained model has nothing to lose.")
+    said += [BEYOND[name] for name in (x, y) if name in BEYOND]
+    if missing := heads - len(drawn):
+        said.append(f"{missing} of {heads} heads lack one of the numbers and are not drawn.")
+    return " ".join(dict.fromkeys(said))

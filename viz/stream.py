@@ -17,14 +17,17 @@ TYPICAL = 0.95  # of all values fit on the scale: a single huge one, and there a
 
 
 def name(sublayer: Sublayer) -> str:
-    """A sub-layer as an axis says it: its layer, the mark of its kind, its kind."""
-    said = f"{MARKS[sublayer.name]} {sublayer.name}" if sublayer.is_attention else "feed-forward"
-    return f"{sublayer.layer} {said}"
+    """A sub-layer in words: its layer, the mark of its kind, its kind."""
+    return f"layer {sublayer.layer} · {_kind(sublayer)}"
+
+
+def _kind(sublayer: Sublayer) -> str:
+    return f"{MARKS[sublayer.name]} {sublayer.name}" if sublayer.is_attention else "feed-forward"
 
 
 def places(found: Stream) -> list[str]:
-    """The start, and each sub-layer."""
-    return ["start", *map(name, found.sublayers)]
+    """The start and each sub-layer, as an axis has room for them."""
+    return ["start", *(f"L{sublayer.layer} {_kind(sublayer)}" for sublayer in found.sublayers)]
 
 
 def values(found: Stream, quantity: str) -> Array:

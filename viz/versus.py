@@ -16,6 +16,7 @@ Texts = tuple[str, Sequence[Token], Sequence[Token], Sequence[Match]]
 
 CELL = "{row} → {column}: {value} from the one to the other"
 NOT_SHARED = "{row} → {column}: only one of the two has this cell, or may look at it"
+LAYER = "{row}, all heads together: {value} apart (0: the same weights, 1: nothing in common)"
 HEAD = "{row}, head {column}: {value} apart (0: the same weights, 1: nothing in common)"
 NO_SUCH_ROW = "{row}, head {column}: its rows are other tokens"
 HOW_FAR = (
@@ -41,9 +42,16 @@ def texts(compared: Sequence[Texts], *, names: tuple[str, str], theme: Theme) ->
 
 
 def heads(
-    apart: Mapping[str, Array], counted: Sequence[str], *, theme: Theme, opened: tuple[str, int, int], row: str | None
+    apart: Mapping[str, Array],
+    counted: Sequence[str],
+    *,
+    theme: Theme,
+    opened: tuple[str, int, int | None],
+    row: str | None,
 ) -> bytes:
     """How far each head's maps are apart: by kind (L, H) from 0 to 1; opened: kind, layer, head.
+
+    Where all heads of a layer have one map together, the opened head is None.
 
     counted: the kinds that have the row which alone is looked at, called `row`; all of them if no row is chosen.
     """
@@ -53,17 +61,18 @@ def heads(
     return field.payload(
         values,
         rows=labels(places),
-        columns=[str(head) for head in range(1, values.shape[1] + 1)],
+        columns=["all"] if opened[2] is None else [str(head) for head in range(1, values.shape[1] + 1)],
         theme=theme,
         hue="chrome",
         limit=field.round_limit(values),
-        sentence=HEAD,
+        sentence=LAYER if opened[2] is None else HEAD,
         forbidden=NO_SUCH_ROW,
         allowed=allowed,
         row_title="layer",
         column_title="head",
-        title="How far each head moved" + (f", looking from ‘{row}’" if row else ""),
-        pinned=(places.index(opened[:2]), opened[2] - 1),
+        title=f"How far each {'layer' if opened[2] is None else 'head'} moved"
+        + (f", looking from ‘{row}’" if row else ""),
+        pinned=(places.index(opened[:2]), (opened[2] or 1) - 1),
         height=HEADS_HEIGHT,
     )
 
@@ -109,7 +118,7 @@ def subtracted(
         sentence=CELL,
         allowed=found.shared,
         forbidden=NOT_SHARED,
-        title=f"{phrases.kind(one.kind)}, layer {one.layer}, {phrases.head(one.head)}: the difference",
+        title=f"{phrases.kind(one.kind)}, layer {one.layer}, {phrases.head(one.head, one.measure)}: the difference",
         pinned=pinned,
     )
 

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from model.alignment import Reading
-from pages.parts import address, aligned, by_hand, controls, doors, mount, takeaway
-from viz import alignment, error_rates, field
+from pages.parts import address, aligned, axes, by_hand, controls, doors, mount, takeaway
+from viz import alignment, captions, error_rates, field
 
 st.title("Alignment")
 st.markdown(
@@ -35,13 +35,21 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.place("German word", "german", list(shown.target))
         controls.place("English word", "english", list(shown.source))
+        axes.switches()
         as_table = st.toggle("show as table", key="as_table")
         if way.head is not None:
             doors.to_head("cross", way.layer, way.head, "This head on Heads →")
     takeaway.table("alignment", lambda: alignment.table(shown), shown=as_table, hide_index=True)
     left, right = st.columns([1, 1], gap="large")
     with left:
-        mount.field(alignment.matrix(shown, theme=theme, pinned=pinned), key="alignment_matrix", on_pin=pin)
+        cells = aligned.cells(trace, way)
+        mount.field(
+            alignment.matrix(shown, cells, theme=theme, pinned=pinned),
+            key="alignment_matrix",
+            on_pin=lambda row, column: pin(*cells.words(row, column)),
+        )
+        st.caption(f"{captions.LINES_ARE_WORDS} {axes.of_map()}".strip())
+    takeaway.table("strengths", lambda: field.table(cells.strength, cells.rows, cells.columns), shown=state["as_table"])
     with right:
         score()
 

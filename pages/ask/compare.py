@@ -5,26 +5,28 @@ from functools import partial
 import streamlit as st
 
 from model.compare import difference
-from pages.parts import compared, controls, mount, takeaway
-from viz import payload, versus
+from pages.parts import axes, compared, controls, measured, mount, takeaway
+from viz import versus
 
 st.title("Compare")
 st.markdown("Two runs of the same weights, word under word: what changed, and which heads moved?", width=640)
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     controls.switch("Compare with", "against", compared.AGAINST, forgets=compared.OF_ONE_PAIR)
-    words = controls.units()
+    measured.switch()
+    axes.switches()
 
 
 def draw(found: compared.Runs) -> None:
     state, theme = st.session_state, controls.theme()
     compared.say_texts(found, theme)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = compared.opened(found, words=words)
+        every = compared.maps(found)
+        shown = compared.opened(found, every)
         controls.place("Row (looks)", "query", versus.row_names(shown.rows, shown.one, shown.other))
         controls.place("Column", "key", versus.column_names(shown.columns, shown.one, shown.other))
         as_table = st.toggle("show as table", key="as_table")
-    apart, counted, row = compared.moved(found, shown, words=words)
-    here = (str(state["kind"]), int(state["layer"]), int(state["head"]))
+    apart, counted, row = compared.moved(found, every, shown)
+    here = shown.one.kind, shown.one.layer, shown.one.head
     left, right = st.columns([1, 1], gap="large")
     with left:
         mount.field(
@@ -32,7 +34,8 @@ def draw(found: compared.Runs) -> None:
             key="moved",
             on_pin=lambda row, head: compared.open_head(versus.stacked(apart)[1], row, head),
         )
-        st.caption(versus.HOW_FAR)
+        st.caption(" ".join(filter(None, (versus.HOW_FAR, measured.note(), axes.of_map()))))
+        compared.to_furthest(found, every)
     with right:
         change = difference(shown.one, shown.other)
         mount.field(
@@ -45,7 +48,7 @@ def draw(found: compared.Runs) -> None:
         with column:
             st.subheader(name.capitalize())
             mount.head(
-                payload.head(getattr(shown, run), theme=theme, pinned=shown.cell(run), linear=False, lines=False),
+                compared.drawn(shown, run, theme),
                 key=f"head_{run}",
                 on_pin=partial(shown.pin, run),
             )

@@ -44,14 +44,16 @@ def draw(report: Report) -> None:
             on_choose=role.choose,
             on_open=role.go,
         )
-        st.caption(drawn.how_to_read(report.content, points, heads=len(rows), beside=beside))
+        st.caption(drawn.how_to_read(report.content, points, x, y, heads=len(rows), beside=beside))
     takeaway.table("roles", lambda: drawn.table(rows, x, y, beside=beside), shown=as_table, hide_index=True)
     st.subheader(f"{drawn.name(row).capitalize()}: here, and over the corpus")
-    st.dataframe(drawn.beside_sentence(row, role.in_this_sentence(row, reading)), hide_index=True, height="content")
+    role.numbers(drawn.beside_sentence(report.content, row, role.in_this_sentence(row, reading)))
     st.caption(drawn.NO_ROLE)
+    role.example(reading.trace, row, theme)
     doors.to_head(*here, "Open it on Heads →")
     st.subheader("Which heads have a name")
-    st.dataframe(drawn.rules(report.heads), hide_index=True)
+    st.dataframe(drawn.rules(report.heads), hide_index=True, width="content")
+    st.markdown(drawn.criteria(), width=640)
     st.caption(f"Not counted: {NOT_COUNTED}.")
 
 
@@ -59,5 +61,6 @@ report = known.report()
 if isinstance(report, str):
     st.text(f"What heads do over a corpus is not known here: {report}.")
 else:
+    takeaway.says(reported=True)
     draw(report)
 controls.caveat()

@@ -45,7 +45,7 @@ with left:
     parts.undo_list()
 with right:
     st.subheader("The open head")
-    parts.matrix(trace.map(*opened), theme)
+    parts.matrix(trace, opened, theme)
 
 st.subheader("One after the other")
 effects.removal(reading, theme)

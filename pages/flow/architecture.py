@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import boxes, controls, mount, session, takeaway
+from pages.parts import boxes, controls, mount, shipped, takeaway
 from viz import network
 
 st.title("Architecture")
@@ -10,7 +10,7 @@ st.markdown("The whole network, with the shape of what this sentence puts on eve
 
 controls.switch("Walk through", "flow", network.FLOW)
 reading = controls.reading()
-counts, config = session.anatomy()
+counts, config = shipped.anatomy()
 mount.network(
     network.payload(
         reading.trace,

@@ -4,7 +4,7 @@ import streamlit as st
 
 from model import neurons
 from model.stream import tokens
-from pages.parts import controls, mount, neuron, session, streams
+from pages.parts import axes, controls, mount, neuron, shipped, streams
 from viz import neurons as drawn
 
 st.title("Feed-forward")
@@ -16,12 +16,14 @@ st.markdown(
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     side = streams.side()
     numbers = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    axes.switches()
 reading, theme = controls.reading(), controls.theme()
-trace, activation = reading.trace, session.anatomy()[1].activation
+trace, activation = axes.one_by_one(reading.trace), shipped.anatomy()[1].activation
 with numbers:
     layer = neuron.layer(trace, side)
-    position = streams.token(tokens(trace, side), neurons.liveliest(trace, side, layer))
-found = session.feed_forward(side, layer)
+    liveliest = neurons.liveliest(reading.trace, side, layer)
+    position = axes.token(reading.trace, side, liveliest, whole_words=False)
+found = shipped.feed_forward(side, layer)
 hidden, active = (neurons.hidden(trace, side, layer, what) for what in ("hidden", "active"))
 before, after = hidden[position - 1], active[position - 1]
 with numbers:
@@ -36,7 +38,7 @@ with left:
         on_pin=lambda row, column: neuron.choose(row and column and drawn.pinned(row, column, count)),
     )
     st.text(drawn.of_position(after, labels[position - 1].text))
-    st.caption(drawn.HOW_TO_READ)
+    st.caption(f"{drawn.HOW_TO_READ} {axes.of_neurons()}".strip())
 with right:
     st.markdown("**Strongest here**")
     neuron.strongest(before, after, found)
@@ -50,7 +52,7 @@ st.subheader(f"Neuron {chosen} of layer {layer}, {side}")
 mount.curves(
     drawn.along(active[:, chosen - 1], labels, theme=theme, neuron=chosen, position=position),
     key="along",
-    on_pick=lambda place: streams.pin(int(place or 0) or None, None),
+    on_pick=lambda place: axes.go(place or None),
 )
 driving, pushing = st.columns(2, gap="large")
 with pushing:

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from model.stream import stream
-from pages.parts import controls, mount, streams, takeaway
+from pages.parts import axes, controls, mount, streams, takeaway
 from viz import curves, quantities
 from viz import stream as drawn
 
 st.title("Layers")
 st.markdown(
-    "Each token is one vector that flows through all layers. Every sub-layer adds something to it, and LayerNorm "
-    "brings the sum back to one scale.",
+    "Each token is one vector that flows through all layers. Every sub-layer adds something to it; LayerNorm takes the "
+    "sum to mean 0 and variance 1, then times a learned gain, plus a learned bias.",
     width=640,
 )
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
@@ -18,10 +18,11 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     numbers = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     names = quantities.CHOICES
     st.selectbox("What is shown", list(names), format_func=names.__getitem__, key="quantity", width=248)
+    axes.switches()
 reading, theme, state = controls.reading(), controls.theme(), st.session_state
-found = stream(reading.trace, side)
+found = stream(axes.vectors(reading.trace), side)
 with numbers:
-    position, sublayer = streams.place(found)
+    position, sublayer = streams.place(reading.trace, found)
 quantity, here = state["quantity"], found.sublayers[sublayer - 1]
 edited = streams.edited(reading, found, here)
 others = {edited[0]: edited[2]} if edited else {}
@@ -31,7 +32,7 @@ left, right = st.columns([11, 9], gap="large")
 with left:
     picture = drawn.over_tokens(found, quantity, theme=theme, position=position, sublayer=sublayer)
     mount.field(picture, key="stream", on_pin=streams.pin)
-    st.caption(quantities.HOW_TO_READ)
+    st.caption(f"{quantities.HOW_TO_READ} {axes.of_vectors()}".strip())
 with right:
     lines = drawn.lines(found, quantity, position, others)
     mount.curves(

@@ -3,18 +3,19 @@
 import streamlit as st
 
 from model.words import least_sure
-from pages.parts import address, controls, doors, mount, session, takeaway, writers
+from pages.parts import address, axes, controls, doors, editing, mount, shipped, takeaway, trials, writers
 from viz import beams, distribution, lens, loss
 
 st.title("Output")
 st.markdown("From the decoder's last vector to the next piece: how sure it is, and how one is taken.", width=640)
 
 reading = controls.reading()
-trace, theme, names = reading.trace, controls.theme(), session.piece_names()
+trace, theme, names = axes.steps(reading.trace), controls.theme(), shipped.piece_names()
 settings = writers.settings()
 address.within("step", len(trace.read))
 address.propose("step", least_sure(trace, words=False))
 step = st.session_state["step"]
+editing.say_model(reading)
 
 
 def pick(step: int) -> None:
@@ -27,10 +28,11 @@ mount.distribution(
     on_step=pick,
     on_settings=writers.settle,
 )
-st.caption(distribution.CAPTION)
+st.caption(f"{distribution.CAPTION} {axes.of_steps()}".strip())
 with st.container(horizontal=True, vertical_alignment="bottom"):
     controls.place("Step", "step", [token.text for token in trace.predicted], optional=False)
     writers.setting_widgets()
+    axes.switches()
     as_table = st.toggle("show as table", key="as_table")
     doors.to_step(step)
 takeaway.table(
@@ -38,7 +40,7 @@ takeaway.table(
 )
 
 st.subheader("Read after every layer")
-found = session.lens(reading)
+found = trials.lens(reading).at(axes.kept_steps(reading.trace))
 address.within("layer", trace.layers("cross"))
 address.propose("layer", trace.layers("cross"))  # not another for each step: a click would not stay where it was made
 mount.lens(
@@ -71,7 +73,7 @@ st.subheader("Three ways to write")
 writers.side_by_side(reading)
 st.subheader("The beam as a tree")
 writers.width_widget()
-grown = session.beams(reading, st.session_state["beam"])
+grown = trials.beams(reading, st.session_state["beam"])
 mount.beams(beams.payload(grown, theme=theme, width=st.session_state["beam"], step=step), key="beams")
 st.caption(beams.CAPTION)
 beam_table = st.toggle("show as table", key="beam_table")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.stream import tokens
-from pages.parts import controls, encodings, mount, streams, takeaway
+from pages.parts import axes, controls, encodings, mount, streams, takeaway
 from viz import curves, orders
 from viz import positions as drawn
 
@@ -19,6 +19,7 @@ trace = reading.trace
 own = trace.tensors["encoder.input.positions_tap"].shape[1]
 with widgets:
     width, length, frequency = encodings.formula(own)
+    axes.switches()
     st.toggle("show as table", key="as_table")
 
 st.caption(drawn.FORMULA)
@@ -29,7 +30,7 @@ with right:
     lines = drawn.waves(length, width, frequency)
     mount.curves(drawn.waves_picture(lines, theme=theme), key="waves")
     st.caption(drawn.waves_said(width, frequency))
-    encodings.numbers(drawn.small())
+    encodings.numbers(drawn.small(), label=40, width=79)
     st.caption(drawn.SMALL_SAID)
 takeaway.table("waves", lambda: curves.table(lines, x_title="pos"), shown=st.session_state["as_table"], hide_index=True)
 
@@ -53,23 +54,24 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     st.number_input("Step k", 1, 256, key="shift", width=128)
     side = streams.side()
     shown = tokens(trace, side)
-    position = streams.token(shown, 1)
+    here = axes.token(trace, side, 1)
+    position = st.session_state["position"]
 left, right = st.columns([7, 13], gap="large")
 with left:
     picture = drawn.circle(width, frequency, shift, position - 1, theme=theme)
     mount.plane(picture, key="circle", on_pick=encodings.on_circle(shown, position - 1))
 with right:
-    encodings.numbers(drawn.rotation(width, frequency, shift, position - 1))
+    encodings.numbers(drawn.rotation(width, frequency, shift, position - 1), label=106, width=62)
     st.caption(drawn.ROTATION)
     st.text(encodings.checked(trace, side, length, width, shift))
 
 st.subheader("Added to this sentence")
-encodings.beside(trace, side, position, theme)
+encodings.beside(trace, side, here, theme)
 
 st.subheader("The same words in two orders")
 encodings.two_orders(reading, theme)
 st.caption(orders.HOW_TO_READ)
 
-st.subheader("Past the training length")
+st.subheader("Longer inputs, and past the training length")
 encodings.past_training(theme)
 encodings.links()

@@ -3,15 +3,19 @@
 import streamlit as st
 
 from model.ranking import most_telling, ranked
-from pages.parts import address, controls, doors, measured, mount, takeaway
+from pages.parts import address, axes, controls, doors, measured, mount, takeaway
 from viz import captions, heatmap, payload, phrases, tables
 
 st.title("Heads")
 st.markdown(f"Every head of every layer, for this sentence. {phrases.ROWS_AND_COLUMNS}", width=640)
 
-with st.container(horizontal=True, gap="medium"):
-    kind, by_word, linear, rank = controls.kind(), controls.units(), controls.linear(), controls.rank()
+with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    kind, linear = controls.kind(), controls.linear()
+    controls.units()
     measured.switch()
+    with st.popover("More"):
+        rank = controls.rank()
+        controls.special()
 reading = controls.reading()
 trace, theme = reading.trace, controls.theme()
 
@@ -22,7 +26,7 @@ layer, head = most_telling(trace.weights(kind), rows, columns, square=kind != "c
 address.propose("layer", layer)
 address.propose("head", head)
 
-maps = measured.all_maps(trace, kind, words=by_word)
+maps = measured.all_maps(trace, kind)
 address.within("query", len(maps[0].rows))
 address.within("key", len(maps[0].columns))
 pinned = controls.pinned_cell()
@@ -46,7 +50,7 @@ with left:
         key="grid",
         on_open=measured.open_,
     )
-    st.caption(f"{captions.of_grid(maps, pinned, ranked=order is not None)} {measured.note()}".strip())
+    st.caption(f"{captions.of_grid(maps, pinned, ranked=order is not None)} {measured.note()} {axes.of_map()}".strip())
 
 with right:
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -64,12 +68,12 @@ with right:
             on_pin=lambda query, key: st.session_state.update(query=query, key=key),
         )
     takeaway.table("head", lambda: tables.cells(opened), shown=view == "table", height=520)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.place("Row (looks)", "query", captions.of_rows(opened))
         controls.place("Column (looked at)", "key", [token.text for token in opened.columns])
-    if pinned:
-        with st.container(border=True):
-            st.text(heatmap.sentence(opened, *pinned))
-            if not measured.is_rollout():
-                doors.to_arithmetic(doors.arithmetic(trace, opened, *pinned))
-controls.caveat(opened)
+    if pinned and view in ("plotly", "table"):  # the canvas says it itself
+        st.text(heatmap.sentence(opened, *pinned))
+    if pinned and not measured.is_rollout():
+        doors.to_arithmetic(doors.arithmetic(opened, *pinned))
+with left:  # where there is room
+    controls.caveat(opened)

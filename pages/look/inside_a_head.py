@@ -4,15 +4,17 @@ import streamlit as st
 
 from model import inside as arithmetic
 from model.ranking import most_telling
-from pages.parts import address, controls, editing, mount, session, takeaway
-from viz import captions, heatmap, inside, tables
+from pages.parts import address, axes, controls, editing, measured, mount, one_cell, shipped, takeaway
+from viz import captions, inside, tables
 
 st.title("Inside a head")
 st.markdown("One cell, from query and key to the weight, and from the weight to what the head moves.", width=640)
 
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     kind = controls.kind()
-    numbers = st.container(horizontal=True, vertical_alignment="bottom")
+    measured.switch()
+    axes.switches()
+numbers = st.container(horizontal=True, vertical_alignment="bottom")
 reading = controls.reading()
 trace, theme = reading.trace, controls.theme()
 
@@ -26,30 +28,22 @@ for name, value in zip(
 with numbers:
     layer = controls.count("Layer", "layer", trace.layers(kind))
     head = controls.count("Head", "head", trace.heads(kind))
-shown = trace.map(kind, layer, head)
-address.within("query", len(rows))
-address.within("key", len(columns))
-row, column = arithmetic.most_telling_cell(shown)
-address.propose("query", row + 1)
-address.propose("key", column + 1)
-with numbers:
-    controls.place("Row (looks)", "query", captions.of_rows(shown), optional=False)
-    controls.place("Column (looked at)", "key", [token.text for token in columns], optional=False)
-row, column = st.session_state["query"] - 1, st.session_state["key"] - 1
+    shown = trace.map(kind, layer, head)
+    chosen = one_cell.choose(trace, shown)
+row, column = chosen.row, chosen.column
 
-projection = session.output_projection(kind, layer)
+projection = shipped.output_projection(kind, layer)
 cell = arithmetic.cell(trace, projection, kind, layer, head, row, column)
-st.text(heatmap.sentence(shown, row, column))
+one_cell.say(trace, chosen, shown, cell)
 editing.say_inside(kind, layer, head)
-mount.inside(
-    inside.payload(cell, shown, row, theme=theme),
-    key="inside",
-    on_column=lambda key: st.session_state.update(key=key),
-)
+kept = one_cell.kept(shown, chosen)
+mount.inside(inside.payload(cell, shown, row, theme=theme, kept=kept), key="inside", on_column=one_cell.go(kept, shown))
+if len(kept) < len(columns):
+    st.caption(captions.ROW_WITHOUT_SPECIALS)
 st.subheader("And without √d")
 st.markdown(captions.WITHOUT_SCALING, width=640)
 st.dataframe(inside.scaling(arithmetic.without_scaling(cell.row, cell.width), cell.width), hide_index=True)
-with st.container(horizontal=True):
+with st.container(horizontal=True, vertical_alignment="bottom"):
     st.download_button(
         "Download every number (CSV)",
         data=lambda: inside.csv(cell, shown, row),
@@ -60,7 +54,7 @@ with st.container(horizontal=True):
     whole = st.segmented_control("The whole of", list(names), format_func=names.__getitem__, key="whole")
     as_table = st.toggle("show as table", key="as_table")
 takeaway.table("products", lambda: inside.products(cell), shown=as_table, hide_index=True)
-takeaway.table("row", lambda: inside.table(cell, shown), shown=as_table, hide_index=True)
+takeaway.table("row", lambda: inside.table(cell, shown).iloc[kept], shown=as_table, hide_index=True)
 if whole:
     st.dataframe(tables.vectors(trace, kind, layer, head, whole))
 controls.caveat(shown)

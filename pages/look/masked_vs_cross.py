@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.words import least_sure
-from pages.parts import address, controls, doors, measured, mount, session, sides, takeaway
+from pages.parts import address, axes, controls, doors, measured, mount, sides, takeaway, trials
 from viz import captions, lifting, tables
 from viz import pair as drawn
 from viz.stages import NOTES
@@ -42,7 +42,7 @@ def pin(kind: str | None, row: int, column: int) -> None:
 
 def inside(kind: str, row: int, column: int) -> None:
     side = pair.masked if kind == "masked" else pair.cross
-    doors.take(doors.INSIDE, **doors.arithmetic(trace, side, row, column))
+    doors.take(doors.INSIDE, **doors.arithmetic(side, row, column))
 
 
 mount.pair(
@@ -62,14 +62,14 @@ mount.pair(
     on_arithmetic=inside,
 )
 if pinned and has_arithmetic:
-    doors.to_arithmetic(doors.arithmetic(trace, *pinned))
-st.caption(f"{measured.note() or NOTES[stage]} {captions.SPECIAL[state['special']]}".strip())
+    doors.to_arithmetic(doors.arithmetic(*pinned))
+st.caption(" ".join(filter(None, (measured.note() or NOTES[stage], axes.of_map(), sides.of_steps()))))
 if padded and not lifted:
     st.markdown(captions.padding(reading.trace, trace), width=640)
 if lifted:
     st.markdown(captions.LIFTED, width=640)
     st.dataframe(lifting.table(reading.trace, trace), hide_index=True)
-    st.text(captions.written_lifted(session.written_lifted(reading), reading.trace.target_text))
+    st.text(captions.written_lifted(trials.written_lifted(reading), reading.trace.target_text))
 st.markdown(captions.WHY_NO_STAIRCASE, width=640)
 st.caption(captions.HEAD_NUMBERS)
 as_table = st.toggle("show as table", key="as_table")

@@ -8,7 +8,7 @@ assigns the browser takes over, and would undo a click that it has not sent yet.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -22,6 +22,7 @@ LONGEST_TEXT = 4096  # characters kept in the address; 256 pieces never hold mor
 
 _IN_BROWSER, _PAGE, _BY_MENU = "_address_in_browser", "_address_page", "_address_by_menu"
 _PROPOSED, _NOTES, _KEPT = "_address_proposed", "_address_notes", "_address_kept"
+_STOPPED = "_address_stopped"
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ def read(page: str) -> None:
     if news or arrived or _is_back_or_forward():
         state[_IN_BROWSER] = now
     state[_NOTES] = []
+    stopped = state.pop(_STOPPED, False)
     if news:
         state[_PROPOSED] = {}
     for name, field in FIELDS.items():
@@ -165,6 +167,8 @@ def read(page: str) -> None:
             state[name] = _parsed(name, field, now.get(name))
         elif name not in state or (arrived and name not in ON_EVERY_PAGE):  # another page's widgets take nothing along
             state[name] = state[_KEPT].get(name, field.default)
+        elif stopped and name not in ON_EVERY_PAGE:
+            state[name] = state[name]  # its widget is new, and would begin empty
     state[_PAGE], state[_KEPT] = page, {name: state[name] for name in FIELDS}
 
 
@@ -199,6 +203,13 @@ def write() -> None:
     for name in FIELDS:  # Streamlit forgets the value of a widget that was not drawn; one that was refuses this
         with suppress(StreamlitAPIException):
             st.session_state[name] = st.session_state[name]
+
+
+def stop() -> NoReturn:
+    """Write the address and end the page here, before most of its widgets are drawn."""
+    write()
+    st.session_state[_STOPPED] = True
+    st.stop()
 
 
 def link(**changes: Any) -> dict[str, str]:

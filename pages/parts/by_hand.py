@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from model.alignment import Links, Reading, aer, diagonal, one_each
-from pages.parts import controls, known, session
+from pages.parts import controls, known, shipped
 from viz.alignment import Aligned
 from viz.error_rates import Gold, Rates
 
@@ -19,7 +19,7 @@ def choose(shown: Aligned) -> None:
     """One of our pairs, to take the place of the sentence and its translation."""
     from model.gold import rejoin
 
-    gold = session.everyday_gold()
+    gold = shipped.everyday_gold()
     words = shown.source, shown.target
     number = next((number for number, pair in enumerate(gold) if (pair.source, pair.target) == words), None)
     if st.session_state.get(PAIR) != number:
@@ -43,7 +43,7 @@ def _take() -> None:
     if number is None:
         controls.take(st.session_state["sentence"], "")
     else:
-        pair = session.everyday_gold()[number]
+        pair = shipped.everyday_gold()[number]
         controls.take(rejoin(pair.source)[0], rejoin(pair.target)[0])
 
 
@@ -62,8 +62,8 @@ def percent(pairs: list[tuple[Links, Links, Links]]) -> float:
 
 def corpora() -> list[Gold]:
     """Pairs of our own, and those of the report beside the weights if it is there."""
-    own = session.everyday_rates()
-    found = [Gold(f"{len(session.everyday_gold())} everyday pairs of our own", own, own)]
+    own = shipped.everyday_rates()
+    found = [Gold(f"{len(shipped.everyday_gold())} everyday pairs of our own", own, own)]
     report = known.report()
     return found if isinstance(report, str) else found + _reported(report)
 
@@ -76,7 +76,7 @@ def not_known() -> str:
 
 def limits() -> str:
     """Between which scores a way of reading can be on our own pairs."""
-    sides = [(len(pair.source), len(pair.target), pair.sure, pair.possible) for pair in session.everyday_gold()]
+    sides = [(len(pair.source), len(pair.target), pair.sure, pair.possible) for pair in shipped.everyday_gold()]
     blind = percent([(diagonal(S, T), sure, possible) for S, T, sure, possible in sides])
     best = percent([(one_each(T, sure, possible), sure, possible) for _, T, sure, possible in sides])
     return (

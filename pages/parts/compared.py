@@ -1,17 +1,16 @@
 """The two runs that *Compare* shows, and where a cell of the one stands in the other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from model.compare import Match, distances, match, most_changed
-from model.trace import KINDS, Array, AttentionMap
-from model.words import by_words
+from model.compare import Match, apart, furthest, match, row_distances
+from model.trace import KINDS, Array, AttentionMap, Trace
 from model.words import words as by_words_of
-from pages.parts import address, controls, editing, mount, second, session
-from viz import versus
+from pages.parts import address, controls, editing, measured, mount, second, session, takeaway
+from viz import payload, versus
 from viz.captions import of_rows
 from viz.theme import Theme
 
@@ -25,6 +24,7 @@ AGAINST = {
     "edits": "the edited model",
 }
 RUNS = ("one", "other")
+Maps = dict[str, tuple[list[AttentionMap], ...]]  # by kind, of both runs, layer by layer
 OF_ONE_PAIR = ("query", "key", "kind", "layer", "head")  # what means nothing for two other runs
 WIDER = "The animal didn't cross the street because it was too wide."  # until another sentence is typed
 
@@ -51,6 +51,7 @@ def runs() -> Runs | None:
 def _against_sentence() -> Runs:
     text = second.sentence() or WIDER
     st.text_input("The other sentence", key="other", placeholder=text, width=640)
+    takeaway.says(other=text)
     one = controls.reading()
     other = controls.guarded(lambda: session.reading(text, "", controls.decoding(), one.edits))
     return Runs(one, other, ("the sentence", "the other"))
@@ -104,6 +105,13 @@ class Opened:
         place = getattr(self.rows[row - 1], run), getattr(self.columns[column - 1], run)
         return None if None in place else place
 
+    def row(self, run: str) -> int | None:
+        """The row that a narrow screen begins with, the same token in both runs: the chosen one, or what moved most."""
+        if (chosen := st.session_state["query"]) is not None:
+            return getattr(self.rows[chosen - 1], run)
+        shared = [m for m in self.rows if m.is_shared]
+        return getattr(shared[int(row_distances(self.one, self.other).argmax())], run) if shared else None
+
     def pin(self, run: str, query: int | None, key: int | None) -> None:
         """From a callback: a cell of one run's own map (from 1), or none, becomes the pinned one of both."""
         for name, chosen, merged in (("query", query, self.rows), ("key", key, self.columns)):
@@ -111,44 +119,65 @@ class Opened:
             st.session_state[name] = None if chosen is None else places.index(chosen - 1) + 1
 
 
-def opened(found: Runs, *, words: bool) -> Opened:
+def drawn(shown: Opened, run: str, theme: Theme) -> bytes:
+    """The head in one of the runs."""
+    hint = "Point at a cell to read it; click to pin it in both."
+    one, cell, row = getattr(shown, run), shown.cell(run), shown.row(run)
+    return payload.head(one, theme=theme, pinned=cell, linear=False, lines=False, hint=hint, row=row)
+
+
+def maps(found: Runs) -> Maps:
+    """Every head of both runs by the chosen measure, with tokens as the switches ask."""
+    traces = found.one.trace, found.other.trace
+    return {kind: tuple(measured.all_maps(trace, kind) for trace in traces) for kind in KINDS}
+
+
+def far(every: Maps, trace: Trace, rows: Mapping[str, int | None] = {}) -> dict[str, Array]:
+    """How far each head is from itself in the other run, by kind (L, H): over all rows, or those named (from 0)."""
+    return {k: apart(*both, row=rows.get(k)).reshape(trace.layers(k), -1) for k, both in every.items()}
+
+
+def opened(found: Runs, every: Maps) -> Opened:
     """The head that the widgets name. Proposed: of its kind the one that moved most."""
-    traces, state = (found.one.trace, found.other.trace), st.session_state
+    trace, state = found.one.trace, st.session_state
     controls.kind()
-    moved_most = most_changed(*traces, words=words)
-    st.button(
-        "Open the head that moved most: {} {}.{}".format(*moved_most),
-        key="moved_most",
-        on_click=_open,
-        args=moved_most,
-        type="tertiary",
-    )
-    kind = state["kind"]
-    address.within("layer", traces[0].layers(kind))
-    address.within("head", traces[0].heads(kind))
-    own = most_changed(*traces, words=words, kinds=(kind,))
-    address.propose("layer", own[1])
-    address.propose("head", own[2])
-    controls.count("Layer", "layer", traces[0].layers(kind))
-    controls.count("Head", "head", traces[0].heads(kind))
-    maps = [trace.map(kind, state["layer"], state["head"]) for trace in traces]
-    one, other = [by_words(m) for m in maps] if words else maps
+    moved, kind = far(every, trace), state["kind"]
+    address.within("layer", trace.layers(kind))
+    address.within("head", trace.heads(kind))
+    _, layer, head = furthest({kind: moved[kind]})
+    address.propose("layer", layer)
+    address.propose("head", head)
+    controls.count("Layer", "layer", trace.layers(kind))
+    if not measured.is_rollout():
+        controls.count("Head", "head", trace.heads(kind))
+    one, other = (both[measured.opened(both)] for both in every[kind])
     rows, columns = match(one.rows, other.rows), match(one.columns, other.columns)
     address.within("query", len(rows))
     address.within("key", len(columns))
     return Opened(one, other, rows, columns)
 
 
-def moved(found: Runs, shown: Opened, *, words: bool) -> tuple[dict[str, Array], tuple[str, ...], str | None]:
+def to_furthest(found: Runs, every: Maps) -> None:
+    """A door to the head that moved most, of all kinds."""
+    place = furthest(far(every, found.one.trace))
+    st.button(f"Open the {_named(*place)}", key="moved_most", on_click=_open, args=place, type="tertiary")
+
+
+def _named(kind: str, layer: int, head: int) -> str:
+    if measured.is_rollout():
+        return f"layer that moved most: {kind} {layer}"
+    return f"head that moved most: {kind} {layer}.{head}"
+
+
+def moved(found: Runs, every: Maps, shown: Opened) -> tuple[dict[str, Array], tuple[str, ...], str | None]:
     """How far each head moved, by kind; the kinds that count; and the row that alone is looked at, if one is chosen."""
-    traces, chosen = (found.one.trace, found.other.trace), st.session_state["query"]
+    chosen = st.session_state["query"]
     row = None if chosen is None else shown.rows[chosen - 1]
     if row is None or row.one is None or row.other is None:
-        return {kind: distances(*traces, kind, words=words) for kind in KINDS}, KINDS, None
+        return far(every, found.one.trace), KINDS, None
     counted = ("encoder",) if shown.one.kind == "encoder" else ("masked", "cross")
     at = [m for m in shown.rows if m.is_shared].index(row)
-    apart = {k: distances(*traces, k, words=words, row=at if k in counted else None) for k in KINDS}
-    return apart, counted, of_rows(shown.one)[row.one]
+    return far(every, found.one.trace, dict.fromkeys(counted, at)), counted, of_rows(shown.one)[row.one]
 
 
 def pinned() -> tuple[int | None, int | None] | None:
@@ -164,7 +193,8 @@ def open_head(places: Sequence[tuple[str, int]], row: int | None, head: int | No
 
 
 def _open(kind: str, layer: int, head: int) -> None:
-    st.session_state.update(kind=kind, layer=layer, head=head, query=None, key=None)
+    one = {} if measured.is_rollout() else {"head": head}  # a layer has no head, and the chosen one waits
+    st.session_state.update(one, kind=kind, layer=layer, query=None, key=None)
 
 
 def say_texts(found: Runs, theme: Theme) -> None:

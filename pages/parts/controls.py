@@ -42,9 +42,7 @@ def bar() -> None:
             placeholder="Type an English sentence and press Enter",
             width="stretch",
         )
-        with st.popover("Examples"):
-            for number, example in enumerate(EXAMPLES, start=1):
-                st.button(example, key=f"example_{number}", on_click=_pick, args=(example,), type="tertiary")
+        st.menu_button("Examples", EXAMPLES, key="examples", on_click=_pick)  # closes once something is picked
         with st.popover("Your translation" if not st.session_state["target"] else "Your translation ✓"):
             st.text_input(
                 "German to use instead of the model's own",
@@ -83,8 +81,8 @@ def sampling(*, own: str = "", on_change: Callable[[], None]) -> None:
     st.number_input("Seed", 0, 999_999, key=f"seed{own}", on_change=on_change)
 
 
-def _pick(sentence: str) -> None:
-    st.session_state["sentence"] = sentence
+def _pick() -> None:
+    st.session_state["sentence"] = st.session_state["examples"]
     new_sentence()
 
 
@@ -133,8 +131,7 @@ def _stop(sentence: str, icon: str | None = None) -> NoReturn:
     with st.session_state["_bar_line"]:
         st.error(_as_text(sentence), icon=icon)
     notes()
-    address.write()  # app.py does not come to it any more
-    st.stop()
+    address.stop()
 
 
 def _as_text(text: str) -> str:
@@ -205,14 +202,17 @@ def special() -> None:
     switch("<s>, </s>", "special", choices, forgets=("query", "key"))
 
 
-def switch(label: str, key: str, choices: dict[str, str], forgets: tuple[str, ...] = ()) -> None:
-    """One of a few: the value in the address, and what stands on the button."""
+def switch(
+    label: str, key: str, choices: dict[str, str], forgets: tuple[str, ...] = (), *, help: str | None = None
+) -> None:
+    """One of a few: the value in the address, and what stands on the button. help: what it means, behind a mark."""
     st.segmented_control(
         label,
         list(choices),
         format_func=choices.__getitem__,
         key=key,
         required=True,
+        help=help,
         wrap=True,  # on a phone
         on_change=address.forget,
         args=forgets,
@@ -227,7 +227,7 @@ def linear() -> bool:
 
 def count(label: str, key: str, most: int) -> int:
     """A number from 1 to `most` to choose; its twin is a click on a canvas."""
-    st.selectbox(label, range(1, most + 1), key=key, width=88)
+    st.selectbox(label, range(1, most + 1), key=key, width=76)  # four of them fit a phone
     return int(st.session_state[key])
 
 

@@ -7,10 +7,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model.ranking import most_telling
-from model.selection import piece_cell
 from model.stream import SUBLAYERS
 from model.trace import KINDS, AttentionMap, Trace
-from pages.parts import address, mount
+from pages.parts import address, axes, mount
 from viz import payload, phrases
 from viz.theme import Theme
 
@@ -34,7 +33,7 @@ def pass_through() -> None:
 
 def three_maps(trace: Trace, theme: Theme) -> None:
     """One telling head of each kind, small; a click opens it on the page of all heads."""
-    shown = [_telling(trace, kind) for kind in KINDS]
+    shown = [axes.shaped(_telling(trace, kind)) for kind in KINDS]
     captions = [f"{phrases.kind(m.kind)} L{m.layer}·{m.head}" for m in shown]
     mount.grid(
         payload.grid(
@@ -50,16 +49,13 @@ def three_maps(trace: Trace, theme: Theme) -> None:
         st.page_link(MASKED_VS_CROSS, label="Masked vs cross →", query_params=address.link())
 
 
-def arithmetic(trace: Trace, shown: AttentionMap, row: int, column: int) -> dict[str, Any]:
-    """The address values of *Inside a head* for a drawn cell (from 0): over words, its heaviest cell of pieces.
+def arithmetic(shown: AttentionMap, row: int, column: int) -> dict[str, Any]:
+    """The address values of *Inside a head* for a drawn cell (from 0), which that page finds the pieces of.
 
     A mean has no arithmetic of its own: its first head is opened.
     """
-    state, head = st.session_state, shown.head or 1
-    words, special = state["units"] == "words", state["special"]
-    down, across = piece_cell(trace, shown.kind, shown.layer, head, row, column, words=words, special=special)
-    place = {"kind": shown.kind, "layer": shown.layer, "head": head, "query": down + 1, "key": across + 1}
-    return place | {"units": "pieces"}
+    place = {"kind": shown.kind, "layer": shown.layer, "head": shown.head or 1}
+    return place | {"query": row + 1, "key": column + 1}
 
 
 def to_arithmetic(values: dict[str, Any]) -> None:

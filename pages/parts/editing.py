@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pages.parts.session import Reading
 
 SURGERY, SURGERY_NAME = "pages/ask/surgery.py", "surgery"
+COMPARE = "pages/ask/compare.py"
 NAMED = 4  # edits that the line names; the others are counted
 
 
@@ -87,6 +88,15 @@ def say_inside(kind: str, layer: int, head: int) -> None:
     """On a page that recomputes a head: which edits its arithmetic leaves out."""
     if edits := editlist.inside(current(), kind, layer, head):
         st.text(f"✂ {summary(tuple(edits))}: the arithmetic below is what the model does by itself, before that edit.")
+
+
+def say_model(found: "Reading") -> None:
+    """On a page that tells what “the model” holds: under edits that is the edited one."""
+    if not found.edits:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text("✂ On this page “the model” is the edited model.", width="content")
+        st.page_link(COMPARE, label="Beside it as trained →", query_params=address.link(against="edits"))
 
 
 def to_surgery(kind: str, layer: int, head: int) -> None:

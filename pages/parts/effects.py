@@ -7,7 +7,7 @@ import streamlit as st
 from model.compare import match
 from model.shift import shift
 from model.words import words
-from pages.parts import controls, mount, session, takeaway
+from pages.parts import axes, controls, mount, session, shipped, takeaway, trials
 from viz import captions, curves, effect, versus
 from viz.theme import Theme
 
@@ -23,18 +23,20 @@ def compared(reading: "Reading", theme: Theme) -> None:
     one, other = words(before.predicted), words(reading.trace.predicted)
     mount.versus(versus.texts([("translation", one, other, match(one, other))], names=NAMES, theme=theme), key="versus")
     found = shift(before, after)
-    names = session.piece_names()
+    names = shipped.piece_names()
     likeliest = [names[piece] for piece in found.likeliest]
     st.text(effect.verdict(found) if reading.edits else effect.NOTHING)
-    mount.shift(effect.steps(before, found, likeliest, theme=theme), key="shift")
-    st.caption(captions.SHIFT)
+    shown, kept = axes.steps(before), axes.kept_steps(before)
+    moved, expected = found.at(kept), [likeliest[n] for n in kept]
+    mount.shift(effect.steps(shown, moved, expected, theme=theme), key="shift")
+    st.caption(f"{captions.SHIFT} {axes.of_steps()}".strip())
     as_table = st.toggle("show as table", key="shift_as_table")
-    takeaway.table("steps", lambda: effect.steps_table(before, found, likeliest), shown=as_table, hide_index=True)
+    takeaway.table("steps", lambda: effect.steps_table(shown, moved, expected), shown=as_table, hide_index=True)
 
 
 def removal(reading: "Reading", theme: Theme) -> None:
     """Single against joint: what is lost as heads go one after the other, and what their losses alone add up to."""
-    alone = session.importance(reading, st.session_state["instead"])
+    alone = trials.importance(reading, st.session_state["instead"])
     if alone is None:
         return
     controls.switch("Remove heads together", "removed", {"none": "not now", **effect.ORDERS})
@@ -42,7 +44,7 @@ def removal(reading: "Reading", theme: Theme) -> None:
     if order == "none":  # it takes longer than all the rest of the page
         st.caption(captions.REMOVAL_WAITS)
         return
-    removed = session.removal(reading, st.session_state["instead"], order, alone)
+    removed = trials.removal(reading, st.session_state["instead"], order, alone)
     lines = effect.removal(removed, alone)
     drawing = curves.payload(lines, theme=theme, x_title="heads removed", y_title="loss of ln P")
     mount.curves(drawing, key="removal")

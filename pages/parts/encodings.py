@@ -10,10 +10,10 @@ import streamlit as st
 from model.config import MAX_POSITIONS
 from model.positions import encoding, rotation_error, sizes
 from model.report import ReportError
-from model.stream import tokens
+from model.stream import cosines, tokens
 from model.trace import Token, Trace
 from model.words import word_groups, words
-from pages.parts import address, doors, mount, session, takeaway
+from pages.parts import address, axes, doors, mount, shipped, takeaway, trials
 from viz import curves, lengths, orders
 from viz import positions as drawn
 from viz.theme import Theme
@@ -59,16 +59,11 @@ def two_positions(row: int | None, column: int | None) -> None:
     distance(None if row is None or column is None else abs(row - column))
 
 
-def token(number: float | None) -> None:
-    if number is not None:
-        st.session_state["position"] = int(number)
-
-
 def on_circle(shown: Sequence[Token], pos: int) -> Callable[[int], None]:
     """What a click on the circle does: its points begin a little before `pos`, and may reach beyond the tokens."""
 
     def clicked(number: int) -> None:
-        token(min(drawn.around(pos) + number, len(shown)))
+        st.session_state["position"] = min(drawn.around(pos) + number, len(shown))
 
     return clicked
 
@@ -88,13 +83,15 @@ def checked(trace: Trace, side: str, length: int, width: int, shift: int) -> str
     return said + "."
 
 
-def beside(trace: Trace, side: str, position: int, theme: Theme) -> None:
-    """Embeddings and positions of this sentence, as lengths."""
+def beside(whole: Trace, side: str, place: int, theme: Theme) -> None:
+    """Embeddings and positions of this sentence, as lengths. place: of the chosen token on its axis, from 1."""
+    trace, pos = axes.vectors(whole), st.session_state["position"] - 1
     shown = tokens(trace, side)
     found = sizes(*(trace.tensors[f"{side}.input.{what}_tap"] for what in ("embeddings", "positions", "sum")))
     lines = drawn.sizes(found, shown, side)
-    mount.curves(drawn.sizes_picture(lines, shown, theme=theme, position=position), key="sizes", on_pick=token)
-    st.text(drawn.sizes_said(found, position, shown[position - 1]))
+    mount.curves(drawn.sizes_picture(lines, shown, theme=theme, position=place), key="sizes", on_pick=axes.go)
+    st.text(drawn.sizes_said(found, place, shown[place - 1], pos=pos))
+    st.caption(axes.of_vectors())
     _by_token("sizes", lines, drawn.labels(shown))
 
 
@@ -107,12 +104,12 @@ def two_orders(reading: "Reading", theme: Theme) -> None:
     if len(word_groups(shown)) < 2 or order == list(range(len(shown))):
         st.text("One word has one order only; type a sentence.")
         return
-    found, without = session.two_orders(reading.source_ids, tuple(order))
+    both, kept = trials.two_orders(reading.source_ids, tuple(order)), axes.of(shown)
     st.text(f"Backwards: {' '.join(word.text for word in words([shown[place] for place in order[:-1]]))}")
-    lines = orders.lines(found.cosines, without.cosines)
-    mount.curves(orders.picture(lines, shown, theme=theme), key="orders")
-    st.text(orders.said(found.largest_difference, without.largest_difference))
-    _by_token("orders", lines, drawn.labels(shown))
+    lines = orders.lines(*(cosines(kept.mean(one.first), kept.mean(one.second)) for one in both))
+    mount.curves(orders.picture(lines, kept.tokens, theme=theme), key="orders")
+    st.text(orders.said(*(one.largest_difference for one in both)))
+    _by_token("orders", lines, drawn.labels(kept.tokens))
 
 
 def _by_token(name: str, lines: Sequence[curves.Series], labels: Mapping[float, str]) -> None:
@@ -127,7 +124,7 @@ def _by_token(name: str, lines: Sequence[curves.Series], labels: Mapping[float, 
 def past_training(theme: Theme) -> None:
     """What was measured on longer inputs than training had."""
     try:
-        report = session.length_report()
+        report = shipped.length_report()
     except ReportError as error:
         st.text(f"{str(error)[0].upper()}{str(error)[1:]}.")
         return
@@ -149,10 +146,11 @@ def past_training(theme: Theme) -> None:
             mount.curves(lengths.picture(lines, report, theme=theme, y_title=title, most=1.0), key=key)
 
 
-def numbers(frame: pd.DataFrame) -> None:
-    """A table of numbers with four digits each."""
-    digits = st.column_config.NumberColumn(format="%.4f")
-    st.dataframe(frame, column_config=dict.fromkeys(frame.columns, digits))
+def numbers(frame: pd.DataFrame, *, label: int, width: int) -> None:
+    """A table of numbers with four digits each. Pixels of the first column and of the others: all fit on a phone."""
+    digits = st.column_config.NumberColumn(format="%.4f", width=width)
+    labels = {"_index": st.column_config.Column(width=label)}
+    st.dataframe(frame, column_config=labels | dict.fromkeys(frame.columns, digits))
 
 
 def links() -> None:

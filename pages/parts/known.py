@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pages.parts import session
+from pages.parts import session, shipped
 
 if TYPE_CHECKING:
     from model.report import Report
@@ -13,6 +13,6 @@ def report() -> "Report | str":
     from model.report import ReportError
 
     try:
-        return session.heads_report()
+        return shipped.heads_report()
     except ReportError as error:
         return str(error).replace(f"{session.WEIGHTS.parents[1]}/", "")  # as one types it in the project's folder

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from model import measures, ranking
+from model import measures
 from model.trace import AttentionMap, Trace
-from model.words import by_words
-from pages.parts import controls, session
+from pages.parts import axes, controls, shipped
 from viz import captions
 
 MEASURES = {"raw": "raw", "value": "value-weighted", "rollout": "rollout"}
@@ -35,16 +34,14 @@ def one(trace: Trace, kind: str, layer: int, head: int | None) -> AttentionMap:
         return measures.rolled_out(trace, kind, layer)
     if is_raw():
         return trace.mean(kind, layer) if head is None else trace.map(kind, layer, head)
-    return measures.value_weighted(trace, session.output_projection(kind, layer), kind, layer, head)
+    return measures.value_weighted(trace, shipped.output_projection(kind, layer), kind, layer, head)
 
 
-def all_maps(trace: Trace, kind: str, *, words: bool) -> list[AttentionMap]:
-    """All heads of one kind, layer by layer; by rollout one map for each layer."""
-    if is_raw():
-        return ranking.all_maps(trace, kind, words=words)
+def all_maps(trace: Trace, kind: str) -> list[AttentionMap]:
+    """All heads of one kind, layer by layer, with tokens as the switches ask; by rollout one map for each layer."""
     heads = (None,) if is_rollout() else range(1, trace.heads(kind) + 1)
-    found = [one(trace, kind, layer, head) for layer in range(1, trace.layers(kind) + 1) for head in heads]
-    return [by_words(shown) for shown in found] if words else found
+    layers = range(1, trace.layers(kind) + 1)
+    return [axes.shaped(one(trace, kind, layer, head)) for layer in layers for head in heads]
 
 
 def opened(maps: list[AttentionMap]) -> int:

@@ -10,7 +10,7 @@ CANVAS = Path(__file__).resolve().parents[2] / "viz" / "canvas"
 
 
 def _component(name: str, *parts: str) -> Any:
-    files = ("common", "export", *parts, name)
+    files = ("common", "matrix", "hand", "export", *parts, name)
     js = "\n".join((CANVAS / f"{part}.js").read_text(encoding="utf-8") for part in files)
     css = (CANVAS / "canvas.css").read_text(encoding="utf-8")
     return st.components.v2.component(f"headlight_{name}", js=js, css=css)

@@ -6,7 +6,7 @@ import streamlit as st
 from model import neurons
 from model.stream import SUBLAYERS, layers
 from model.trace import Array, Token, Trace
-from pages.parts import address, boxes, controls, doors, session, takeaway
+from pages.parts import address, axes, boxes, controls, doors, shipped, takeaway
 from viz import neurons as drawn
 
 STRONGEST, DRIVERS, PUSHED = 10, 12, 12
@@ -36,7 +36,8 @@ def choose(number: int | None) -> None:
 def go(row: int | None, column: int | None) -> None:
     """A click on the picture of all layers: a token and a layer."""
     if row is not None and column is not None:
-        st.session_state.update(position=row, layer=column)
+        axes.go(row)
+        st.session_state["layer"] = column
 
 
 def strongest(before: Array, active: Array, found: neurons.Weights) -> None:
@@ -51,7 +52,7 @@ def strongest(before: Array, active: Array, found: neurons.Weights) -> None:
 def driven(side: str, number: int, neuron: int) -> None:
     """Where the neuron fires most in the built-in sentences."""
     with st.spinner("Reading the built-in sentences, once …"):
-        found = session.examples()[side]
+        found = shipped.examples()[side]
     places = neurons.drivers(found, number, neuron, DRIVERS)
     if not places:
         st.text(f"Neuron {neuron} is silent in all {len(found.sentences)} built-in sentences.")
@@ -63,21 +64,21 @@ def driven(side: str, number: int, neuron: int) -> None:
 
 def pushes(trace: Trace, number: int, neuron: int, position: int) -> None:
     """Which pieces a decoder neuron pushes up and down."""
-    push = neurons.pushes(neuron, session.feed_forward("decoder", number), session.output_matrix())
+    push = neurons.pushes(neuron, shipped.feed_forward("decoder", number), shipped.output_matrix())
     here = _landed(trace, number, neuron, position) if number == layers(trace, "decoder") else None
     up, down = neurons.extremes(push, PUSHED)
     for place, ids, said in zip(st.columns(2), (up, down), ("up", "down"), strict=True):
         with place:
             st.markdown(f"**Pushed {said}**")
-            st.dataframe(drawn.pushed(ids, session.piece_names(), push, here), hide_index=True)
+            st.dataframe(drawn.pushed(ids, shipped.piece_names(), push, here), hide_index=True)
 
 
 def _landed(trace: Trace, number: int, neuron: int, position: int) -> Array:
     """What the neuron adds to each score at this position, through the last LayerNorm."""
     active = float(neurons.hidden(trace, "decoder", number, "active")[position - 1, neuron - 1])
     total = trace.tensors[f"decoder.layers.{number}.feed_forward_residual.residual_tap"][position - 1]
-    part = active * session.feed_forward("decoder", number).output[neuron - 1]
-    return neurons.landed(part, total.astype(np.float64), session.last_norm(), session.output_matrix())
+    part = active * shipped.feed_forward("decoder", number).output[neuron - 1]
+    return neurons.landed(part, total.astype(np.float64), shipped.last_norm(), shipped.output_matrix())
 
 
 def tables(before: Array, active: Array, found: neurons.Weights, shares: Array, labels: tuple[Token, ...]) -> None:

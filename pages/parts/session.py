@@ -1,34 +1,22 @@
-"""What is kept between reruns: the model, and what it made of recent sentences. The only caching there is."""
+"""What is kept between reruns: the model, and what it made of recent sentences."""
 
-import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.parts.line import Line
+
 if TYPE_CHECKING:  # torch takes a second and a half to import: the title is painted first
-    from model import alignment, neurons
-    from model.beams import Tree, Written
-    from model.config import ModelConfig
     from model.editing import Means
     from model.edits import Edit
-    from model.gold import Gold
-    from model.importance import Head, Importance, Removal
-    from model.inside import OutputProjection
-    from model.length_report import LengthReport
-    from model.lens import Lens
-    from model.orders import Orders
-    from model.parameters import Counts
     from model.pieces import Piece
-    from model.report import Report
-    from model.trace import Array, Candidate, Trace
+    from model.trace import Candidate, Trace
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "weights" / "en-de"
 CANDIDATES = 5  # what else the model considered, at each step
 LONGEST_UNCACHED = 40  # pieces of a source that is translated without a cache
-LONGEST_IN_TURN = 100  # pieces of a sentence whose heads are silenced in turn: a few seconds
 KEPT = 16  # readings; one of 15 + 15 pieces takes 3 MB, one of 257 + 257 about 90 MB
 
 
@@ -109,258 +97,18 @@ def _again(folder: Path, run: Run, target: tuple[int, ...], more_edits: str, *, 
     from model import capture
 
     model, tokenizer = loaded(folder)
-    with _queue():
-        edits, means = _surgery(model, run, more_edits)
+    with queue():
+        edits, means = edits_of(model, run, more_edits)
         return capture.trace_of(model, tokenizer, run.source, target, edits=edits, means=means, padding=padding)
 
 
-def _surgery(model: Any, run: Run, more_edits: str = "") -> "tuple[tuple[Edit, ...], Means | None]":
+def edits_of(model: Any, run: Run, more_edits: str = "") -> "tuple[tuple[Edit, ...], Means | None]":
     """The edits of a run, and the means that some of them need."""
     from model import editlist, what_if
 
     edits = (*editlist.parsed(run.edits), *editlist.parsed(more_edits))
     means = what_if.means_of(model, run.source, run.reference) if editlist.need_means(edits) else None
     return edits, means
-
-
-def written_lifted(found: Reading) -> str | None:
-    """What the model writes with the mask lifted; None where that would take too long, uncached as it is."""
-    if len(found.source_ids) > LONGEST_UNCACHED:
-        return None
-    return _written_lifted(WEIGHTS, found.run)
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _written_lifted(folder: Path, run: Run) -> str:
-    from model.what_if import write_anew
-
-    model, tokenizer = loaded(folder)
-    with _queue():
-        edits, means = _surgery(model, run, "lift_mask")
-        return str(tokenizer.decode(write_anew(model, run.source, edits, means=means).ids))
-
-
-def importance(found: Reading, by: str) -> "Importance | None":
-    """What it costs the unedited translation to silence each head; None where the sentence is too long for that."""
-    from model.importance import all_heads
-
-    if max(len(found.source_ids), len(found.unedited_ids)) > LONGEST_IN_TURN:
-        return None
-    return _importance(WEIGHTS, found.source_ids, found.unedited_ids, tuple(all_heads(found.trace)), by)
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _importance(
-    folder: Path, source: tuple[int, ...], target: tuple[int, ...], heads: "tuple[Head, ...]", by: str
-) -> "Importance":
-    from model.importance import Importance, each_alone
-
-    return Importance(heads, _losses(folder, source, target, each_alone(heads, by)))
-
-
-def removal(found: Reading, by: str, order: str, alone: "Importance") -> "Removal":
-    """What it costs to silence one head after the other, in this order of their losses alone."""
-    heads = tuple(alone.heads[index] for index in alone.ordered(order))
-    return _removal(WEIGHTS, found.source_ids, found.unedited_ids, heads, by)
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _removal(
-    folder: Path, source: tuple[int, ...], target: tuple[int, ...], heads: "tuple[Head, ...]", by: str
-) -> "Removal":
-    from model.importance import Removal, one_after_the_other
-
-    return Removal(heads, _losses(folder, source, target, one_after_the_other(heads, by)))
-
-
-def _losses(
-    folder: Path, source: tuple[int, ...], target: tuple[int, ...], lists: "Sequence[Sequence[Edit]]"
-) -> "Array":
-    """How far ln P of the target falls under each list of edits. All in one batch, the unedited run its first row."""
-    from model import what_if
-    from model.importance import losses
-
-    model, _ = loaded(folder)
-    with _queue():
-        means = what_if.means_of(model, source, target)
-        return losses(what_if.log_probabilities(model, source, target, lists, means=means))
-
-
-def feed_forward(side: str, layer: int) -> "neurons.Weights":
-    """The two linear maps of one feed-forward of the shipped model."""
-    return _feed_forward(WEIGHTS, side, layer)
-
-
-@st.cache_resource(show_spinner=False)
-def _feed_forward(folder: Path, side: str, layer: int) -> "neurons.Weights":
-    from model import neurons
-
-    model, _ = loaded(folder)
-    return neurons.weights(model, side, layer)
-
-
-def last_norm() -> "neurons.LastNorm":
-    """The LayerNorm after which the output matrix of the shipped model reads."""
-    return _last_norm(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _last_norm(folder: Path) -> "neurons.LastNorm":
-    from model import neurons
-
-    model, _ = loaded(folder)
-    return neurons.last_norm(model)
-
-
-def output_matrix() -> "Array":
-    """(V, D) of the shipped model: embedding of both languages, and what reads pieces out of the last vector."""
-    return _output_matrix(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _output_matrix(folder: Path) -> "Array":
-    from model import neurons
-
-    model, _ = loaded(folder)
-    return neurons.embeddings(model)
-
-
-def examples() -> "dict[str, neurons.Recorded]":
-    """By side, every neuron over the built-in sentences: a second or two, once."""
-    return _examples(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _examples(folder: Path) -> "dict[str, neurons.Recorded]":
-    from model import examples
-
-    model, tokenizer = loaded(folder)
-    with _queue():
-        return examples.record(model, tokenizer, examples.sentences())
-
-
-def output_projection(kind: str, layer: int) -> "OutputProjection":
-    """W^O of one attention of the shipped model, cut into its heads."""
-    return _output_projection(WEIGHTS, kind, layer)
-
-
-@st.cache_resource(show_spinner=False)
-def _output_projection(folder: Path, kind: str, layer: int) -> "OutputProjection":
-    from model import inside
-
-    model, _ = loaded(folder)
-    return inside.output_projection(model, kind, layer)
-
-
-def anatomy() -> "tuple[Counts, ModelConfig]":
-    """How many numbers each part of the shipped model has learned, and its sizes."""
-    return _anatomy(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _anatomy(folder: Path) -> "tuple[Counts, ModelConfig]":
-    from model import parameters
-
-    model, _ = loaded(folder)
-    return parameters.count(model), model.config
-
-
-def named_alignment() -> "alignment.Reading | None":
-    """How the weights folder says that words are aligned. Raises CheckpointError if it names no one way."""
-    return _named_alignment(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _named_alignment(folder: Path) -> "alignment.Reading | None":
-    from model import align
-
-    model, _ = loaded(folder)
-    return align.named(model, folder)
-
-
-@st.cache_resource(show_spinner=False)
-def everyday_gold() -> "list[Gold]":
-    """The sentence pairs that were aligned by hand for this project."""
-    from model import gold
-
-    return gold.read_gold(gold.EVERYDAY)
-
-
-def everyday_rates() -> "dict[alignment.Reading, float]":
-    """Alignment error rate of each reading on those pairs, in percent: a second or two, once."""
-    return _everyday_rates(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _everyday_rates(folder: Path) -> "dict[alignment.Reading, float]":
-    from model import align
-
-    model, tokenizer = loaded(folder)
-    with _queue():
-        return align.error_rates(model, tokenizer, everyday_gold())
-
-
-def heads_report() -> "Report":
-    """What is known about every head over a corpus. Raises ReportError if nothing is, or of other weights."""
-    return _heads_report(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _heads_report(folder: Path) -> "Report":
-    from model import report
-
-    return report.load(folder)
-
-
-def piece_names() -> tuple[str, ...]:
-    """Every piece of the vocabulary as a reader sees it, by its id."""
-    return _piece_names(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _piece_names(folder: Path) -> tuple[str, ...]:
-    from model.labels import alone
-
-    _, tokenizer = loaded(folder)
-    return tuple(alone(tokenizer, piece) for piece in range(len(tokenizer)))
-
-
-def lens(found: Reading) -> "Lens":
-    """What is read out after each decoder layer of this reading."""
-    return _lens(WEIGHTS, found.run, found.target_ids, _trace=found.trace)
-
-
-@st.cache_resource(show_spinner=False, max_entries=KEPT)
-def _lens(folder: Path, run: Run, target: tuple[int, ...], *, _trace: "Trace") -> "Lens":
-    from model import lens
-
-    model, _ = loaded(folder)
-    return lens.lens(_trace, lens.read_out(model))
-
-
-def written(found: Reading, decoding: dict[str, Any]) -> "Written":
-    """What the model writes for this sentence with these settings."""
-    return _searched(WEIGHTS, found.run, tuple(sorted(decoding.items())))[0]
-
-
-def beams(found: Reading, width: int) -> "Tree":
-    """Every hypothesis that a beam search of this width compares for this sentence."""
-    return _searched(WEIGHTS, found.run, (("beam", width), ("method", "beam")))[1]
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _searched(folder: Path, run: Run, options: tuple[tuple[str, Any], ...]) -> "tuple[Written, Tree]":
-    from model import editing, writing
-    from model.decode import Decoding
-    from model.edits import LiftMask
-    from model.taps import heard
-
-    model, tokenizer = loaded(folder)
-    with _queue():
-        edits, means = _surgery(model, run)
-        # These decoders keep a cache, which a lifted mask would make worthless: they write with the mask on.
-        listener = editing.edited([edit for edit in edits if edit != LiftMask()], means=means)
-        return heard(listener, writing.write, model, tokenizer, run.source, Decoding(**dict(options)))
 
 
 def pieces(found: Reading) -> "dict[str, tuple[Piece, ...]]":
@@ -372,49 +120,16 @@ def pieces(found: Reading) -> "dict[str, tuple[Piece, ...]]":
     return {side: pieces.pieces(tokenizer, tokens) for side, tokens in both.items()}
 
 
-def two_orders(source: tuple[int, ...], order: tuple[int, ...]) -> "tuple[Orders, Orders]":
-    """The encoder's vectors of these ids in this order and in another one: with positions, and without."""
-    return _two_orders(WEIGHTS, source, order)
-
-
-@st.cache_resource(show_spinner=False, max_entries=KEPT)
-def _two_orders(folder: Path, source: tuple[int, ...], order: tuple[int, ...]) -> "tuple[Orders, Orders]":
-    from model.orders import in_two_orders
-
-    model, _ = loaded(folder)
-    with _queue():
-        first, second = (in_two_orders(model, source, order, positions=positions) for positions in (True, False))
-    return first, second
-
-
-def length_report() -> "LengthReport":
-    """What was measured past the training length. Raises ReportError if nothing was, or of other weights."""
-    return _length_report(WEIGHTS)
-
-
 @st.cache_resource(show_spinner=False)
-def _length_report(folder: Path) -> "LengthReport":
-    from model import length_report
-
-    return length_report.load(folder)
-
-
-def weights_digest() -> str:
-    """Names the shipped weights: the SHA-256 of their tensors."""
-    return _weights_digest(WEIGHTS)
-
-
-@st.cache_resource(show_spinner=False)
-def _weights_digest(folder: Path) -> str:
-    from model import report
-
-    return report.digest(folder)
-
-
-@st.cache_resource(show_spinner=False)
-def _queue() -> threading.Lock:
+def queue() -> Line:
     """One sentence is computed at a time; the others wait in line."""
-    return threading.Lock()
+    return Line()
+
+
+@st.cache_resource(show_spinner=False)
+def long_queue() -> Line:
+    """The same for what takes seconds, so that no sentence waits for it."""
+    return Line()
 
 
 def usable(edits: str) -> tuple[str, list[str]]:
@@ -448,8 +163,8 @@ def _under_edits(folder: Path, run: Run, options: tuple[tuple[str, Any], ...], *
     from model.labels import candidates
 
     model, tokenizer = loaded(folder)
-    with _queue():
-        edits, means = _surgery(model, run)
+    with queue():
+        edits, means = edits_of(model, run)
         own, target = None, run.reference
         if LiftMask() not in edits or len(run.source) <= LONGEST_UNCACHED:
             own = what_if.write_edited(model, run.source, edits, decoding=Decoding(**dict(options)), means=means)
@@ -467,7 +182,7 @@ def _reading(folder: Path, sentence: str, target: str, options: tuple[tuple[str,
     from model.labels import candidates
 
     model, tokenizer = loaded(folder)
-    with _queue():
+    with queue():
         source = capture.prepare(tokenizer, sentence)
         own = capture.translate_ids(model, source, Decoding(**dict(options)))
         forced = capture.prepare(tokenizer, target, what="target") if target.strip() else None

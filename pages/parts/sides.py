@@ -33,6 +33,11 @@ def switches() -> None:
         controls.linear()
 
 
+def of_steps() -> str:
+    """What a step counts, if it is not what it counts elsewhere."""
+    return captions.STEPS_ARE_WORDS if st.session_state["units"] == "words" else ""
+
+
 def traced(reading: "Reading") -> Trace:
     """The pass that the switches ask for."""
     if st.session_state["mask"] == "lifted":

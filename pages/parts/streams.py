@@ -7,8 +7,8 @@ import streamlit as st
 from model import editlist
 from model.edits import Edit, NoResidual, SkipSublayer
 from model.stream import Stream, Sublayer, most_turned, stream
-from model.trace import Token, Trace
-from pages.parts import address, boxes, controls, doors, session
+from model.trace import Trace
+from pages.parts import address, axes, boxes, controls, doors, session
 from viz import stream as drawn
 
 if TYPE_CHECKING:
@@ -29,28 +29,22 @@ def side() -> str:
     return str(st.session_state["side"])
 
 
-def token(tokens: tuple[Token, ...], proposed: int) -> int:
-    """Which token, from 1; its twin is a click on a canvas."""
-    address.within("position", len(tokens))
-    address.propose("position", proposed)
-    controls.place("Token", "position", [token.text for token in tokens], optional=False)
-    return int(st.session_state["position"])
-
-
-def place(found: Stream) -> tuple[int, int]:
-    """Which token and which sub-layer, from 1. Proposed: the token that is turned most, and where it is."""
-    position, sublayer = most_turned(found)
+def place(trace: Trace, found: Stream) -> tuple[int, int]:
+    """Which token and which sub-layer, from 1. Proposed: the piece that is turned most, and where it is."""
+    position, sublayer = most_turned(stream(trace, found.side))
     address.within("sublayer", len(found.sublayers))
     address.propose("sublayer", sublayer)
-    chosen = token(found.tokens, position)
-    controls.place("Sub-layer", "sublayer", drawn.places(found)[1:], optional=False)
+    chosen = axes.token(trace, found.side, position)
+    names = [drawn.name(sublayer) for sublayer in found.sublayers]
+    st.selectbox(
+        "Sub-layer", range(1, len(names) + 1), format_func=lambda n: names[n - 1], key="sublayer", index=0, width=208
+    )
     return chosen, int(st.session_state["sublayer"])
 
 
 def pin(row: int | None, column: int | None) -> None:
     """A click on a token's vector at one place; the first place is the start, before any sub-layer."""
-    if row is not None:
-        st.session_state["position"] = row
+    axes.go(row)
     if column is not None and column > 1:
         st.session_state["sublayer"] = column - 1
 
@@ -69,7 +63,7 @@ def edited(reading: "Reading", found: Stream, here: Sublayer) -> tuple[str, Trac
         return None
     trace = session.edited(reading, editlist.text(edits))
     said = edits[0].said if len(edits) == 1 else f"no residual path in the {found.side}"
-    return said, trace, stream(trace, found.side)
+    return said, trace, stream(axes.vectors(trace), found.side)
 
 
 def _edits(choice: str, found: Stream, here: Sublayer) -> list[Edit]:

@@ -11,7 +11,7 @@ from model.edits import Edit, Only, SetCell, SetRow, Silence, Uniform
 from model.importance import Head, all_heads
 from model.report import ReportError
 from model.trace import AttentionMap, Trace
-from pages.parts import address, controls, editing, mount, session, takeaway
+from pages.parts import address, axes, controls, editing, measured, mount, shipped, takeaway, trials
 from viz import captions, payload, tables
 from viz import surgery as drawn
 from viz.theme import Theme
@@ -30,13 +30,13 @@ TOOLS = {
 }
 CELL_TOOLS = {"cell": "set its weight", "row": "put its whole row on it"}
 TOO_LONG = (
-    f"This sentence has more than {session.LONGEST_IN_TURN} pieces: silencing every head in turn would take too long."
+    f"This sentence has more than {trials.LONGEST_IN_TURN} pieces: silencing every head in turn would take too long."
 )
 
 
 def switches() -> None:
     """What a click does, and what the colours of the heads mean."""
-    controls.switch("A click", "tool", TOOLS)
+    controls.switch("A click or tap", "tool", TOOLS)
     controls.switch("Colours", "harm", {"sentence": "this sentence", "corpus": "corpus"})
     controls.switch("A silenced head becomes", "instead", {"zero": "0", "mean": "its mean"})
 
@@ -66,7 +66,7 @@ def losses(reading: "Reading") -> tuple[dict[Head, float], str, str]:
         except ReportError as error:
             address.note(f"The corpus's losses are not known: {error}.")
             return {}, "", ""
-    found = session.importance(reading, by)
+    found = trials.importance(reading, by)
     if found is None:
         address.note(TOO_LONG)
         return {}, "", ""
@@ -75,7 +75,7 @@ def losses(reading: "Reading") -> tuple[dict[Head, float], str, str]:
 
 
 def _of_corpus(by: str) -> tuple[dict[Head, float], str, str]:
-    report = session.heads_report()
+    report = shipped.heads_report()
     rows = [row for row in report.heads if row["silenced"]]
     told = {(row["kind"], row["layer"], row["head"]): -row["silenced"][by]["delta"] for row in rows}
     if not told:
@@ -102,24 +102,26 @@ def of_head(kind: str, layer: int, head: int) -> Edit | None:
     return made[tool](kind, layer, head) if tool in made else None
 
 
-def touch(query: int | None, key: int | None) -> None:
+def touch(trace: Trace, query: int | None, key: int | None) -> None:
     """A click on a cell: with the tools for cells it is set, else pinned."""
-    edit = of_cell(query, key)
+    edit = of_cell(trace, query, key)
     if edit:
         editing.toggle(edit)
     else:
         st.session_state.update(query=query, key=key)
 
 
-def of_cell(query: int | None, key: int | None) -> Edit | None:
-    """What the tool does to a cell of the opened head."""
+def of_cell(trace: Trace, query: int | None, key: int | None) -> Edit | None:
+    """What the tool does to a cell of the opened head: over words, to the heaviest cell of pieces behind it."""
     state = st.session_state
     if query is None or state["tool"] not in CELL_TOOLS:
         return None
     here = state["kind"], state["layer"], state["head"]
-    if state["tool"] == "row":
-        return SetRow(*here, query, key)
-    return None if key is None else SetCell(*here, query, key, state["weight"])
+    if key is None:
+        row = axes.of_rows(trace.labels(here[0])[0]).position(query)
+        return SetRow(*here, row) if state["tool"] == "row" else None
+    row, column = (n + 1 for n in axes.piece_cell(trace, trace.map(*here), query - 1, key - 1))
+    return SetRow(*here, row, column) if state["tool"] == "row" else SetCell(*here, row, column, state["weight"])
 
 
 def apply_to_head(kind: str, layer: int, head: int) -> None:
@@ -129,22 +131,35 @@ def apply_to_head(kind: str, layer: int, head: int) -> None:
     st.button(label, key="apply_to_head", on_click=act, args=(kind, layer, head), disabled=edit is None)
 
 
-def matrix(shown: AttentionMap, theme: Theme) -> None:
+def matrix(trace: Trace, head: Head, theme: Theme) -> None:
     """The opened head, in which a click sets a cell or pins it, and the widgets that do the same."""
+    tool = st.session_state["tool"]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        axes.switches()
+        if tool not in CELL_TOOLS:  # they set weights of the head itself
+            measured.switch()
+    shown = axes.shaped(trace.map(*head) if tool in CELL_TOOLS else measured.one(trace, *head))
     address.within("query", len(shown.rows))
     address.within("key", len(shown.columns))
-    tool = st.session_state["tool"]
     pinned = None if tool in CELL_TOOLS else controls.pinned_cell()
     hint = f"Point at a cell to read it; click to {CELL_TOOLS.get(tool, 'pin it')}."
     drawing = payload.head(shown, theme=theme, pinned=pinned, linear=False, lines=False, hint=hint)
-    mount.head(drawing, key="head_canvas", on_pin=touch)
+    mount.head(drawing, key="head_canvas", on_pin=partial(touch, trace))
+    st.caption(" ".join(filter(None, (_told(tool), axes.of_map()))))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _cell_widgets(shown)
+        _cell_widgets(trace, shown)
     as_table = st.toggle("show as table", key="head_as_table")
     takeaway.table("head", lambda: tables.cells(shown), shown=as_table)
 
 
-def _cell_widgets(shown: AttentionMap) -> None:
+def _told(tool: str) -> str:
+    """What the numbers of the opened head are, or what becomes of a cell of words."""
+    if tool not in CELL_TOOLS:
+        return measured.note()
+    return captions.SET_IN_PIECES if axes.words() else ""
+
+
+def _cell_widgets(trace: Trace, shown: AttentionMap) -> None:
     """The twin of a click on a cell of the opened head: row, column, weight, and a button."""
     state = st.session_state
     controls.place("Row (looks)", "query", captions.of_rows(shown))
@@ -152,13 +167,13 @@ def _cell_widgets(shown: AttentionMap) -> None:
     if state["tool"] == "cell":
         st.number_input("Weight", 0.0, 1.0, step=0.05, key="weight", width=112)
     if state["tool"] in CELL_TOOLS:
-        edit = of_cell(state["query"], state["key"])
+        edit = of_cell(trace, state["query"], state["key"])
         label = edit.said if edit else "choose a row and a column"
         st.button(
             f"Set: {label}",
             key="apply_to_cell",
             on_click=touch,
-            args=(state["query"], state["key"]),
+            args=(trace, state["query"], state["key"]),
             disabled=edit is None,
         )
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model.alignment import strongest
-from pages.parts import address, aligned, controls, session
+from pages.parts import address, aligned, controls, shipped
 from viz import code, offline
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 Table = Callable[[], pd.DataFrame]
 REPORT = "One file that opens without a server, with every head in it."
 NPZ = "Every captured tensor under its name, for numpy.load."
-_OFFERED = "_takeaway_offered"
+_OFFERED, _FACTS = "_takeaway_offered", "_takeaway_facts"
 
 
 def begin() -> None:
     """Before the page: nothing is offered yet."""
-    st.session_state[_OFFERED] = {}
+    st.session_state[_OFFERED], st.session_state[_FACTS] = {}, {}
 
 
 def table(name: str, made: Table, *, shown: bool, **options: Any) -> None:
@@ -33,6 +33,11 @@ def table(name: str, made: Table, *, shown: bool, **options: Any) -> None:
     st.session_state[_OFFERED][name] = made
     if shown:
         st.dataframe(made(), **options)
+
+
+def says(**facts: Any) -> None:
+    """What the view as code has to know, and is in no field of the address."""
+    st.session_state[_FACTS].update(facts)
 
 
 def draw(page: str) -> None:
@@ -83,7 +88,7 @@ def report(found: "Reading") -> Callable[[], bytes]:
     state, trace = st.session_state, found.trace
     kind = state["kind"]
     layer, head = min(state["layer"] or 1, trace.layers(kind)), min(state["head"] or 1, trace.heads(kind))
-    told = f"{trace.target_text} — {controls.how_written(found)}. Weights {session.weights_digest()[:16]}."
+    told = f"{trace.target_text} — {controls.how_written(found)}. Weights {shipped.weights_digest()[:16]}."
     links = strongest(aligned.strength(trace, aligned.named(trace)))
 
     def made() -> bytes:
@@ -102,10 +107,11 @@ def _packed(found: "Reading") -> Callable[[], bytes]:
 
 
 def _about(page: str, name: str) -> dict[str, Any]:
-    return {"page": page, "picture": name, "weights": session.weights_digest(), "address": address.link()}
+    return {"page": page, "picture": name, "weights": shipped.weights_digest(), "address": address.link()}
 
 
 def chosen() -> dict[str, Any]:
-    """Every name of the address with its value, what the page proposed included, and the settings of the decoder."""
+    """Every name of the address with its value, what the page proposed included, the decoder's settings, and facts."""
     state = st.session_state
-    return {name: state[name] for name in address.FIELDS} | {"decoding": controls.decoding()}
+    values = {name: state[name] for name in address.FIELDS}
+    return values | {"decoding": controls.decoding()} | state[_FACTS]

@@ -8,7 +8,7 @@ from model.contexts import contexts, most_parted, shared
 from model.stream import tokens
 from model.trace import Trace
 from model.vectors import neighbours
-from pages.parts import address, doors, mount, session, takeaway
+from pages.parts import address, axes, doors, mount, shipped, takeaway
 from viz import curves, plane
 from viz import tokens as drawn
 from viz.theme import Theme
@@ -34,15 +34,14 @@ def pick(side: str, position: int) -> None:
 
 
 def pin(row: int | None, _: int | None) -> None:
-    if row is not None:
-        st.session_state["position"] = row
+    axes.go(row)
 
 
 def nearest(piece: int) -> None:
     """The neighbours of one piece in the whole vocabulary."""
-    names = session.piece_names()
+    names = shipped.piece_names()
     st.dataframe(
-        drawn.neighbours(neighbours(session.output_matrix(), piece, NEAREST), names),
+        drawn.neighbours(neighbours(shipped.output_matrix(), piece, NEAREST), names),
         column_config={"cosine": st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=1.0)},
         hide_index=True,
         height=456,
@@ -51,19 +50,15 @@ def nearest(piece: int) -> None:
 
 
 def maps(trace: Trace, side: str, position: int, theme: Theme) -> list[plane.Group]:
-    """Before and after, in one plane or in two; their points."""
-
-    def go(number: int) -> None:
-        st.session_state["position"] = number
-
+    """Before and after, in one plane or in two; their points. position: a place on the axis of `trace`, from 1."""
     if st.session_state["map"] == "joint":
         picture, said, groups = drawn.joint_map(trace, side, position, theme=theme)
-        mount.plane(picture, key="joint_map", on_pick=go)
+        mount.plane(picture, key="joint_map", on_pick=axes.go)
     else:
         pictures, said, groups = drawn.own_maps(trace, side, position, theme=theme)
         for number, (place, one) in enumerate(zip(st.columns(2, gap="large"), pictures, strict=True)):
             with place:
-                mount.plane(one, key=f"own_map_{number}", on_pick=go)
+                mount.plane(one, key=f"own_map_{number}", on_pick=axes.go)
     st.caption(said)
     return groups
 

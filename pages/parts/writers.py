@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import controls, session
+from pages.parts import controls, trials
 from viz.inside import signed
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _following(*names: str) -> Callable[[], None]:
 def side_by_side(reading: "Reading") -> None:
     """What greedy, sampling and beam search write, and which of them the whole app shows now."""
     for column, (method, name) in zip(st.columns(len(controls.DECODERS)), controls.DECODERS.items(), strict=True):
-        found = session.written(reading, controls.decoding(method))
+        found = trials.written(reading, controls.decoding(method))
         shown = not reading.forced and st.session_state["decoder"] == method
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{name}**" + (" · forced now" if shown else ""))

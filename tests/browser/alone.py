@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 from viz.theme import Theme
 
 CANVAS = Path(__file__).resolve().parents[2] / "viz" / "canvas"
+SHARED = ("common", "matrix", "hand", "export")
 DRAW = """async ([code, packed]) => {
   window.told = [];
   const module = (window.module = await import('data:text/javascript;base64,' + code));
@@ -32,14 +33,15 @@ def drawn(
     parts: Sequence[str] = (),
     width: int = 1000,
     height: int = 900,
+    touch: bool = False,
 ) -> Page:
     """A page with this canvas in it, and what else it is made of. Close it after use; `told` says what a hand made the
-    canvas tell.
+    canvas tell. touch: a finger instead of a pointer.
     """
-    page = browser.new_page(viewport={"width": width, "height": height})
+    page = browser.new_page(viewport={"width": width, "height": height}, has_touch=touch, is_mobile=touch)
     css = (CANVAS / "canvas.css").read_text(encoding="utf-8")
     page.set_content(f"<style>body {{ background: {theme.background} }} {css}</style><div id=here></div>")
-    code = "\n".join((CANVAS / f"{part}.js").read_text(encoding="utf-8") for part in ("common", "export", *parts, name))
+    code = "\n".join((CANVAS / f"{part}.js").read_text(encoding="utf-8") for part in (*SHARED, *parts, name))
     page.evaluate(DRAW, [base64.b64encode(code.encode()).decode(), base64.b64encode(payload).decode()])
     page.evaluate("() => new Promise((ready) => requestAnimationFrame(() => setTimeout(ready, 0)))")
     return page

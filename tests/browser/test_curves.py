@@ -4,12 +4,14 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from model.positions import similarity, sizes
-from tests.browser import bar, expected
-from tests.browser.canvas import CLOSE, Canvas, rgb
+from tests.browser import alone, bar, expected
+from tests.browser.canvas import CLOSE, Canvas, canvas, rgb
 from tests.browser.conftest import OpenPage
+from viz.curves import Series
+from viz.curves import payload as packed
 from viz.field import round_limit
 from viz.theme import LIGHT
 
@@ -84,6 +86,30 @@ def test_a_token_is_picked_and_moves_the_circle(open_page: OpenPage) -> None:
     bar.until_address(page, **HERE, position=4)
     circle = page.locator("canvas[data-marker=plane]")
     expect(circle.locator("xpath=../p[contains(@class, 'reading')]")).to_have_text("pos 3 turned to pos 4")
+
+
+def test_slanted_names_are_whole_at_both_ends(browser: Browser) -> None:
+    x = np.arange(5.0)
+    names = {float(n): f"after sub-layer {n}" for n in x}
+    payload = packed([Series("one", x, x)], theme=LIGHT, x_title="", y_title="value", x_labels=names)
+    page = alone.drawn(browser, "curves", payload, theme=LIGHT, width=360)
+    drawn = canvas(page, "curves")
+    edges = [(x, y) for x in (0, 1, drawn.size[0] - 2, drawn.size[0] - 1) for y in range(TOP, drawn.size[1])]
+    assert not drawn.colours(edges).any()
+    page.close()
+
+
+def test_nothing_below_moves_while_lines_are_read(browser: Browser) -> None:
+    x = np.arange(6.0)
+    lines = [Series(f"head {number} of the encoder, one to the left", x, x + number) for number in range(5)]
+    payload = packed(lines, theme=LIGHT, x_title="pieces of the source", y_title="share")
+    page = alone.drawn(browser, "curves", payload, theme=LIGHT, width=360)
+    drawn, tall = canvas(page, "curves"), "document.querySelector('.headlight').offsetHeight"
+    before = page.evaluate(tall)
+    drawn.hover((drawn.size[0] / 2, 100))
+    assert reading(drawn).count("one to the left") == 5
+    assert page.evaluate(tall) == before
+    page.close()
 
 
 def test_on_a_phone_names_stand_above_and_the_same_is_read(open_page: OpenPage) -> None:

@@ -2,6 +2,8 @@
 
 import io
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -14,9 +16,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from model.alignment import align, last_layer
 from model.inside import output_projection
 from model.labels import candidates
+from model.tokenizer import Tokenizer
 from model.trace import Trace
+from model.transformer import Transformer
 from tests.browser import canvas, expected, visits
 from tests.browser.conftest import OpenPage
+from tests.viz.test_offline import HOSTILE, hostile, large, written
 from viz import captions, offline
 from viz.theme import DARK, LIGHT, Theme, ramp
 
@@ -119,6 +124,7 @@ def test_a_report_opens_without_a_server_and_says_what_the_app_says(
     page.get_by_role("button", name="⇄ cross").click()
     page.locator("canvas[data-marker=grid]").click(position={"x": 40, "y": 20})
     expect(page.locator("#opened")).to_have_text("⇄ cross, layer 1, head 1")
+    assert canvas.canvas(page, "grid").read([(40, 20)]) == ["⇄ cross, layer 1, head 1"]
     canvas.canvas(page, "head").cells(trace.map("cross", 1, 1))
     chips = page.locator("#translation .piece .token")
     assert chips.all_inner_texts() == [token.text for token in trace.predicted]
@@ -135,6 +141,26 @@ def test_a_report_follows_the_reader_s_theme_and_colours_are_of_the_weights(
     found = canvas.canvas(page, "head").colours([place for row in places for place in row])
     wanted = canvas.colour(DARK, "encoder", shown.weights.flatten())
     assert abs(found - wanted).max() <= canvas.CLOSE
+    visit.context.close()
+    assert visit.complaints() == []
+
+
+def test_a_report_of_144_heads_with_tokens_that_want_to_break_out_opens_offline(
+    browser: Browser, build: Callable[..., Transformer], tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    path, plain = tmp_path / "report.html", large(build, tokenizer)
+    sides = {name: hostile(getattr(plain, name)) for name in ("source", "read", "predicted")}
+    path.write_bytes(written(replace(plain, source_text=HOSTILE[0], **sides), HOSTILE[3]).encode("utf-8", "replace"))
+    page, visit = opened_offline(browser, path)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[0])
+    expect(page.locator("canvas[data-marker=head]")).to_be_visible()
+    expect(page.locator("#translation .piece .token").first).to_have_text(HOSTILE[0])
+    assert page.locator("script, img, iframe").count() == 2
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     visit.context.close()
     assert visit.complaints() == []
 

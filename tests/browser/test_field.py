@@ -24,8 +24,8 @@ def draw(browser: Browser) -> Iterator[Draw]:
     """Puts a payload on a page of its own: `draw(payload, theme=DARK, width=390)`."""
     with ExitStack() as pages:
 
-        def drawn(payload: bytes, *, theme: Theme = LIGHT, width: int = 1000) -> Page:
-            page = alone.drawn(browser, "field", payload, theme=theme, width=width)
+        def drawn(payload: bytes, *, theme: Theme = LIGHT, width: int = 1000, touch: bool = False) -> Page:
+            page = alone.drawn(browser, "field", payload, theme=theme, width=width, touch=touch)
             pages.callback(page.close)
             return page
 
@@ -124,8 +124,48 @@ def test_what_does_not_fit_scrolls_inside_and_stays_where_it_was_after_a_rerun(d
     alone.redraw(page, made(values + 1, height=400, pinned=(3, 3)))
     assert page.evaluate(scrolled) == [left, top]
     page.locator("canvas[data-marker=field]").press("ArrowUp")
-    assert page.evaluate(scrolled) == [0 if width == 1000 else page.evaluate(scrolled)[0], 28]
+    assert page.evaluate(scrolled) == [0 if width == 1000 else page.evaluate(scrolled)[0], 0]
     expect(page.locator(".reading")).to_have_text(said_of(values + 1, 2, 3))
+
+
+def test_a_picture_fades_where_it_goes_on_and_only_there(draw: Draw) -> None:
+    page = draw(made(numbers(80, 300), height=400), width=390)
+    fades = """() => { const style = document.querySelector('.scroller').style;
+      return ['left', 'right', 'above', 'below'].map((edge) => style.getPropertyValue(`--more-${edge}`) !== '0px'); }"""
+    go = """(to) => new Promise((done) => {
+      const scroller = document.querySelector('.scroller');
+      scroller.onscroll = () => done();
+      scroller.scrollTo(...to);
+    })"""
+    assert page.evaluate(fades) == [False, True, False, True]
+    assert "linear-gradient" in page.evaluate("getComputedStyle(document.querySelector('.scroller')).maskImage")
+    page.evaluate(go, [100, 0])
+    assert page.evaluate(fades) == [True, True, False, True]
+    page.evaluate(go, [9999, 9999])
+    assert page.evaluate(fades) == [True, False, True, False]
+
+
+def test_the_last_slanted_name_is_whole(draw: Draw) -> None:
+    values = numbers(3, 9)
+    names = [*"abcdefgh", "feed-forward!!!"]
+    said = {"theme": LIGHT, "hue": "signed", "limit": 2.0, "sentence": SENTENCE}
+    page = draw(field.payload(values, rows=["x"] * 3, columns=names, **said), width=390)
+    edge = """() => {
+      const top = document.querySelector('.top');
+      const { data } = top.getContext('2d').getImageData(top.width - 2, 0, 2, top.height);
+      return data.every((part) => part === 0) && top.width > 0;
+    }"""
+    assert page.evaluate(edge)
+    assert page.evaluate(
+        "(() => { const s = document.querySelector('.scroller'); return s.scrollWidth <= s.clientWidth; })()"
+    )
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_the_hint_is_in_the_words_of_the_hand(draw: Draw, touch: bool) -> None:
+    page = draw(made(numbers(5, 7)), touch=touch)
+    pointer, finger = "Point at a cell to read it; click to choose it.", "Tap a cell to read it and choose it."
+    expect(page.locator(".reading")).to_have_text(finger if touch else pointer)
 
 
 def test_a_pin_that_stays_can_be_moved_but_not_released(draw: Draw) -> None:

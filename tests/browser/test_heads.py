@@ -13,7 +13,6 @@ from tests.browser import bar, expected
 from tests.browser.canvas import CLOSE, Canvas, canvas, colour, rgb
 from tests.browser.conftest import OpenPage
 from viz import captions, heatmap, phrases, tables
-from viz.payload import coarse
 from viz.theme import DARK, LIGHT, Theme
 
 SENTENCE = "My brother reads an old book in the small garden today."
@@ -56,7 +55,7 @@ def assert_painted(page: Page, trace: Trace, shown: AttentionMap, theme: Theme) 
         T, S = small.weights.shape
         cell = width / max(T, S)
         middles = [(left + (s + 0.5) * cell, top + (t + 0.5) * cell) for t in range(T) for s in range(S)]
-        painted = colour(theme, shown.kind, coarse(small.weights) / 65535)
+        painted = colour(theme, shown.kind, small.weights)
         painted[~small.allowed] = rgb([theme.forbidden])
         assert np.abs(grid.colours(middles) - painted.reshape(-1, 3)).max() <= CLOSE
 

@@ -51,12 +51,12 @@ def test_a_cell_of_the_stream_says_its_number_and_a_click_chooses_token_and_sub_
     cells.click(place)
     bar.until_address(page, **HERE, quantity="share", position="4", sublayer="5")
     assert bar.chosen(page, "Token") == f"4 {found.tokens[3].text}"
-    assert bar.chosen(page, "Sub-layer") == "5 2 ⇄ cross"
+    assert bar.chosen(page, "Sub-layer") == "layer 2 · ⇄ cross"
     expect(page.get_by_text(drawn.account(found.sublayers[4], 4, pre_norm=False))).to_be_visible()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     bar.until_address(page, **HERE, quantity="share", position="4", sublayer="4")
-    expect(reading).to_contain_text(f"‘{found.tokens[3].text}’ (4), 2 ◣ masked: ")
+    expect(reading).to_contain_text(f"‘{found.tokens[3].text}’ (4), L2 ◣ masked: ")
     page.get_by_role("link", name="Its heads →").click()
     page.wait_for_url(re.compile("/heads"))
     bar.until_address(page, **HERE, quantity="share", position="4", sublayer="4", kind="masked", layer="2")

@@ -46,14 +46,10 @@ def test_no_page_has_to_be_pushed_sideways(open_page: OpenPage, name: str) -> No
 
 
 def bars(page: Page, shown: AttentionMap, row: int, holder: str) -> None:
-    """One row of attention as tokens with bars and digits."""
-    strip = page.locator(f"{holder} .bar")
-    expect(strip.locator(".token")).to_have_text([token.text for token in shown.columns])
-    digits = [
-        phrases.weight(float(weight)) if allowed else "−∞"
-        for weight, allowed in zip(shown.weights[row], shown.allowed[row], strict=True)
-    ]
-    expect(strip.locator(".digits")).to_have_text(digits)
+    """One row of attention as tokens with bars and digits, without what the mask hides."""
+    strip, allowed = page.locator(f"{holder} .bar"), shown.allowed[row].nonzero()[0]
+    expect(strip.locator(".token")).to_have_text([shown.columns[at].text for at in allowed])
+    expect(strip.locator(".digits")).to_have_text([phrases.weight(float(shown.weights[row, at])) for at in allowed])
 
 
 def test_a_head_is_a_strip_of_tokens_and_a_tap_pins(open_page: OpenPage) -> None:
@@ -81,6 +77,8 @@ def test_the_two_attentions_are_strips_and_a_tap_pins(open_page: OpenPage) -> No
     masked, cross = trace.map("masked", 2, 3), trace.map("cross", 3, 6)
     expect(page.locator("canvas[data-marker=pair]")).to_be_hidden()
     bars(page, masked, 2, ".card[data-kind=masked]")
+    hidden = int((~masked.allowed[2]).sum())
+    expect(page.locator(".card[data-kind=masked]")).to_contain_text(f"−∞ for {hidden} tokens that the mask hides")
     bars(page, cross, 2, ".card[data-kind=cross]")
     page.locator(".card[data-kind=cross] .bar").nth(5).click()
     bar.until_address(page, **here, kind="cross", query=3, key=6)

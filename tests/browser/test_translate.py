@@ -54,12 +54,11 @@ def test_a_typed_sentence_shows_its_translation_piece_by_piece(open_page: OpenPa
 def test_an_example_can_be_picked_and_a_translation_forced(open_page: OpenPage) -> None:
     page = open_page()
     page.get_by_role("button", name="Examples").click()
-    example = page.get_by_role("button", name="The cat chased the mouse.", exact=True)
-    example.click()
+    page.get_by_role("menuitem", name="The cat chased the mouse.", exact=True).click()
     bar.until_address(page, sentence="The cat chased the mouse.")
     bar.shows(page, expected.read("The cat chased the mouse.").target_text)
     expect(bar.sentence(page)).to_have_value("The cat chased the mouse.")
-    page.keyboard.press("Escape")
+    expect(page.get_by_role("menuitem")).to_have_count(0)  # the list closes by itself
     page.get_by_role("button", name="Your translation").click()
     forced = page.get_by_role("textbox", name="German to use instead of the model's own")
     forced.fill("Der Hund schläft.")

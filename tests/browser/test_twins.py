@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from playwright.sync_api import Browser, Page
 
 from model.ranking import all_maps
 from model.trace import KINDS, Trace
-from viz import captions, heatmap, phrases
+from tests.browser import alone
+from viz import captions, heatmap, phrases, thumbnails
 from viz.payload import head, pack
 from viz.theme import DARK, LIGHT, MARKS, Theme, for_canvas, ramp
 
-COMMON = Path(__file__).resolve().parents[2] / "viz" / "canvas" / "common.js"
 UNPACKED = """(packed) => {
   const raw = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const { header, arrays } = unpack(raw.subarray(1));  // it need not begin where its buffer begins
@@ -40,7 +39,8 @@ NASTY = ["{weight}", "{row} {{x}}", "$& $1 $$", "</script><img src=x>", "‘’"
 def script(browser: Browser) -> Iterator[Page]:
     """A page with nothing in it but the functions that every canvas shares."""
     page = browser.new_page()
-    page.add_script_tag(content=COMMON.read_text(encoding="utf-8"))
+    for name in alone.SHARED:
+        page.add_script_tag(content=(alone.CANVAS / f"{name}.js").read_text(encoding="utf-8"))
     yield page
     page.close()
 
@@ -91,8 +91,9 @@ def test_what_python_packs_javascript_unpacks(script: Page, header: dict[str, st
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("linear", [False, True])
 def test_a_weight_has_the_same_colour(script: Page, theme: Theme, linear: bool) -> None:
-    weights = np.linspace(0, 1, 4001)
-    places = weights if linear else np.sqrt(weights)
+    weights = np.linspace(0, 1, 4001, dtype=np.float32)
+    places = weights.astype(np.float64) if linear else np.sqrt(weights.astype(np.float64))
+    assert thumbnails.shades(weights, linear=linear).tolist() == [int(np.floor(place * 255 + 0.5)) for place in places]
     for kind in MARKS:
         shades = ramp(theme, kind)
         found = script.evaluate(

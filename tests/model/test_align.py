@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model import checkpoint
 from model.align import error_rates, main, readings
 from model.alignment import Reading, aer, links, strengths
 from model.capture import trace_of
@@ -178,12 +179,22 @@ def test_a_pair_beyond_the_models_limit_is_left_out_and_nothing_left_is_an_error
 
 
 @pytest.fixture
-def run(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, object]]:
+def uneven(build: Callable[..., Transformer], tiny: ModelConfig, tokenizer: Tokenizer, tmp_path: Path) -> Path:
+    """A weights folder in which cross-attention heads differ, and do not look everywhere alike."""
+    model = build(tiny)
+    for layer in (1, 2):
+        model.attention("cross", layer).query.weight.mul_(20)
+    checkpoint.save(tmp_path / "uneven", tiny, model.state_dict(), tokenizer)
+    return tmp_path / "uneven"
+
+
+@pytest.fixture
+def run(uneven: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, object]]:
     """Runs the command on LINES and gives back the object it printed: `run("--skip", "1", weights=folder)`."""
     path = tmp_path / "gold.tsv"
     path.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
 
-    def align(*options: str, weights: Path = weights) -> dict[str, object]:
+    def align(*options: str, weights: Path = uneven) -> dict[str, object]:
         assert main([str(path), "--json", "--weights", str(weights), *options]) == 0
         found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
         assert isinstance(found, dict)

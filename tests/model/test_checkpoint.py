@@ -12,21 +12,23 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from model import checkpoint
-from model.checkpoint import CheckpointError, average, load, main, replacing, replacing_folder, save
+from model import checkpoint, sums
+from model.checkpoint import CheckpointError, average, load, main, save
 from model.config import ModelConfig
 from model.data import Pair
 from model.tokenizer import Tokenizer, train_tokenizer
 from model.transformer import Transformer
+from model.whole import replacing, replacing_folder
 
 Batch = tuple[Tensor, Tensor]
 FILES = ["config.json", "model.safetensors", "sentencepiece.model"]
+WHOLE = ["SHA256SUMS", *FILES]
 
 
 @pytest.fixture
 def folder(weights: Path, tmp_path: Path) -> Path:
-    """A weights folder to damage."""
-    return Path(shutil.copytree(weights, tmp_path / "damaged"))
+    """A weights folder to damage, without sums: each damage is to be seen for what it is."""
+    return Path(shutil.copytree(weights, tmp_path / "damaged", ignore=shutil.ignore_patterns(sums.NAME)))
 
 
 def change_tensors(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> None:
@@ -52,7 +54,7 @@ def test_a_saved_model_comes_back_bit_for_bit(
     assert found.config == model.config
     assert torch.equal(found(*batch), model(*batch))
     assert vocabulary.serialized == tokenizer.serialized
-    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == FILES
+    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == WHOLE
 
 
 def test_a_loaded_model_is_float32_in_eval_mode_without_gradients(weights: Path, trained: Transformer) -> None:
@@ -160,7 +162,7 @@ def test_saving_again_replaces_a_model_and_leaves_no_other_file(
     model: Transformer, tokenizer: Tokenizer, weights: Path, folder: Path
 ) -> None:
     save(folder, model.config, model.state_dict(), tokenizer)
-    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert sorted(path.name for path in folder.iterdir()) == WHOLE
     assert torch.equal(load(folder)[0].embedding.weight, model.embedding.weight)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.config import BOS, EOS, PAD, UNK
-from model.labels import BARE_SPACE, CONTINUES, labels
+from model.labels import BARE_SPACE, CONTINUES, alone, labels
 from model.tokenizer import SPACE, Tokenizer
 from model.words import groups_of
 
@@ -40,6 +40,7 @@ def test_a_piece_that_goes_on_with_a_word_begins_with_a_dot_and_no_other_does(to
     ids = tokenizer.encode("Hausbaumgarten, oder?")
     tokens = labels(tokenizer, ids)
     assert sum(t.continues for t in tokens) >= 2
+    assert not any(t.text.startswith("0x") for t in tokens)
     for token, piece_id in zip(tokens, ids, strict=True):
         shown = tokenizer.piece(piece_id).replace(SPACE, "") or BARE_SPACE
         assert token.text == (CONTINUES + shown if token.continues else shown)
@@ -70,6 +71,14 @@ def test_no_label_is_empty_even_for_a_space_alone(tokenizer: Tokenizer) -> None:
     ids = tokenizer.encode("“")
     assert tokenizer.piece(ids[0]) == SPACE
     assert labels(tokenizer, ids)[0].text == BARE_SPACE
+
+
+def test_a_byte_is_said_as_a_number_and_not_in_the_vocabulary_s_own_signs(tokenizer: Tokenizer) -> None:
+    ids = tokenizer.encode("a😀b")
+    spelled = [at for at, piece_id in enumerate(ids) if tokenizer.byte(piece_id) is not None]
+    tokens = labels(tokenizer, ids)
+    assert [tokens[at].text for at in spelled] == ["0xF0", "0x9F", "0x98", "0x80"]
+    assert [alone(tokenizer, ids[at]) for at in spelled] == ["0xF0", "0x9F", "0x98", "0x80"]
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)

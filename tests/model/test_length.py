@@ -110,7 +110,7 @@ def test_a_later_start_adds_later_positions_in_the_encoder_only(
 
 @pytest.fixture
 def folder(weights: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(weights, tmp_path / "weights"))
+    return Path(shutil.copytree(weights, tmp_path / "weights", ignore=shutil.ignore_patterns("SHA256SUMS")))
 
 
 @pytest.fixture

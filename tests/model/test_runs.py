@@ -94,7 +94,7 @@ def test_a_step_that_fails_to_be_written_leaves_the_one_before(
     def full(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(runs, "save_file", full)
+    monkeypatch.setattr(runs, "_flat", full)
     with pytest.raises(OSError, match="no space left"):
         runs.save_step(tmp_path, model, tokenizer, optimizer, progress(10))
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000005"]

@@ -120,12 +120,12 @@ def test_the_widgets_choose_a_reading_and_it_stands_in_the_address(
 
 
 def test_pinned_words_are_marked_in_both_pictures_and_read_from_the_address(visitor: Visitor) -> None:
-    visitor.follow("alignment", german="3")
+    visitor.follow("alignment", german="3", units="words")
     assert visitor.canvas("alignment")[0]["pinned"] == [2, None]
     assert fields(visitor)[0]["pinned"] == [2, None]
     visitor.choose("english", 2)
     assert fields(visitor)[0]["pinned"] == [2, 1]
-    assert visitor.address == {"sentence": SENTENCE, "german": "3", "english": "2"}
+    assert visitor.address == {"sentence": SENTENCE, "german": "3", "english": "2", "units": "words"}
     visitor.follow("alignment", german="99")
     assert visitor.canvas("alignment")[0]["pinned"] == [None, None]
     assert any("There is no german 99 here" in note for note in visitor.notes)

@@ -137,12 +137,23 @@ def test_heads_go_on_in_every_way_of_drawing_a_long_text(visitor: Visitor, view:
 def test_examples_are_translated(visitor: Visitor, page: str) -> None:
     """Two of them on each page, others on the next."""
     visitor.follow(page)
-    keys = [button.key for button in visitor.app.button if button.key.startswith("example_")]
-    assert len(keys) >= 4
+    (menu,) = visitor.app.menu_button
+    assert len(menu.options) >= 4
     for step in (0, 1):
-        button = visitor.app.button(key=keys[(2 * NAMES.index(page) + step) % len(keys)])
-        said = button.label
-        button.click().run()
+        said = menu.options[(2 * NAMES.index(page) + step) % len(menu.options)]
+        visitor.app.menu_button(key="examples").click(said).run()
         assert visitor.state("sentence") == said
         assert goes_on(visitor)
         assert visitor.address.get("sentence", said) == said
+
+
+@EVERY_PAGE
+def test_a_page_that_was_first_seen_without_a_sentence_opens_with_the_next_one(visitor: Visitor, page: str) -> None:
+    """Its widgets are drawn for the first time in a run in which nobody arrives."""
+    visitor.follow("heads" if page != "heads" else "masked_vs_cross", kind="masked", view="lines")
+    visitor.type("")
+    visitor.menu(page)
+    assert not goes_on(visitor)
+    visitor.type("The cat sees the house.")
+    assert goes_on(visitor)
+    assert (visitor.state("kind"), visitor.state("view")) == ("masked", "lines")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.capture import capture
-from model.compare import difference, distances, match, most_changed
+from model.compare import difference, distances, match, most_changed, row_distances
 from model.decode import Decoding
 from model.edits import Silence
 from model.tokenizer import Tokenizer
@@ -96,3 +96,20 @@ def test_a_cell_pinned_in_one_run_is_marked_where_it_stands_in_the_other(
     visitor.follow("compare", other=OTHER, query=str(at + 1), key=str(at + 1))
     pins = [header["pinned"] for header, _ in visitor.canvases() if "map" in header]
     assert pins == [[rows[at].one] * 2, [rows[at].other] * 2]
+
+
+@pytest.mark.parametrize("query", [None, 2])
+def test_a_phone_begins_with_the_same_row_of_both_runs(
+    visitor: Visitor, loaded: Loaded, one: Trace, query: int | None
+) -> None:
+    visitor.follow("compare", other=OTHER, **({} if query is None else {"query": str(query)}))
+    (first, _), (second, _) = [(header, arrays) for header, arrays in visitor.canvases() if "map" in header]
+    other = capture(*loaded, OTHER)
+    rows = match(one.source, other.source)
+    assert (first["row"], second["row"]) in {(m.one, m.other) for m in rows}
+    if query is not None:
+        assert (first["row"], second["row"]) == (rows[query - 1].one, rows[query - 1].other)
+        return
+    maps = [trace.map("encoder", first["map"]["layer"], int(first["map"]["head"].split()[1])) for trace in (one, other)]
+    apart, shared = row_distances(*maps), [m for m in rows if m.is_shared]
+    assert apart[[m.one for m in shared].index(first["row"])] == apart.max()

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.parts.address import FIELDS
-from tests.pages.visitor import PAGES, SENTENCE, Visitor
+from tests.pages.visitor import PAGES, PATIENCE, ROOT, SENTENCE, Visitor
 
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
 FULL = {
@@ -29,6 +30,15 @@ FULL = {
     "scale": "linear",
     "rank": "order",
 }
+SHARED = {name: value for name, value in FULL.items() if name not in ("scale", "rank", "view")} | {
+    "units": "words",
+    "special": "hidden",
+    "measure": "value",
+    "edits": "mean-encoder-1.2,uniform-cross-2.1",
+    "other": "My sister draws 25 keys.",
+    "side": "decoder",
+    "sublayer": "4",
+}
 GOOD = (("top_k", "0"), ("seed", "0"), ("smoothing", "0"), ("weight", "0"))  # among what is bad elsewhere
 
 
@@ -39,6 +49,25 @@ def test_a_deep_link_opens_with_all_it_says(visitor: Visitor, page: str) -> None
     assert visitor.notes == []
     assert {name: str(visitor.state(name)) for name in FULL} == FULL
     assert visitor.address == FULL
+
+
+@EVERY_PAGE
+def test_a_link_shows_a_stranger_the_same_pictures(visitor: Visitor, page: str) -> None:
+    """What somebody has put together with widgets on several pages, and a session that has seen nothing of it."""
+    visitor.follow("heads", **SHARED)
+    visitor.menu(page)
+    stranger = Visitor(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE))
+    stranger.follow(page, **visitor.address)
+    assert not stranger.app.exception
+    assert stranger.notes == visitor.notes == []
+    assert stranger.address == visitor.address == SHARED
+    assert {name: stranger.state(name) for name in FIELDS} == {name: visitor.state(name) for name in FIELDS}
+    assert stranger.translation == visitor.translation
+    seen, shown = (
+        [(c.proto.component_name, c.proto.bytes) for c in who.app.get("bidi_component")] for who in (stranger, visitor)
+    )
+    assert seen == shown
+    assert seen or page == "roles"  # no report stands beside these weights
 
 
 @EVERY_PAGE

@@ -144,6 +144,14 @@ def test_a_door_leads_from_a_step_to_the_two_attentions_at_it(visitor: Visitor) 
     assert "units" not in link.query_string
 
 
+@pytest.mark.parametrize("edits", ["", "silence-cross-2.3"])
+def test_under_edits_it_is_said_that_the_model_is_the_edited_one(visitor: Visitor, edits: str) -> None:
+    visitor.follow("output", edits=edits)
+    assert any("is the edited model" in text.value for text in visitor.app.text) == bool(edits)
+    links = [one.proto.query_string for one in visitor.app.get("page_link") if "as trained" in one.proto.label]
+    assert ["against=edits" in link for link in links] == [True] * bool(edits)
+
+
 @pytest.mark.parametrize(("decoder", "key", "value"), [("sample", "temperature", 0.4), ("beam", "beam", 2)])
 def test_a_setting_lets_go_of_the_step_only_where_it_decodes(
     visitor: Visitor, decoder: str, key: str, value: float

@@ -83,7 +83,7 @@ def test_the_small_table_and_the_rotation_stand_there_as_numbers(visitor: Visito
     visitor.follow("positions", width="8", frequency="2", shift="3", position="4")
     small, rotation = (frame.value for frame in visitor.app.dataframe)
     np.testing.assert_allclose(small.to_numpy(), encoding(4, 4))
-    row = rotation.loc[2]
+    row = rotation["2"]
     np.testing.assert_allclose([row["sin at 6"], row["cos at 6"]], encoding(7, 8)[6, 2:4], atol=1e-12)
     assert "Largest error of M · PE(pos) = PE(pos + 3)" in told(visitor)
     assert "is the formula at d = 20" in told(visitor)

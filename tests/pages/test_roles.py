@@ -3,13 +3,14 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import heads, report
+from model import checkpoint, heads, report, sums
 from model.alignment import Reading, aer, align
 from model.capture import capture, trace_of
 from model.data import Pair
@@ -18,6 +19,7 @@ from model.gold import EVERYDAY, read_gold, rejoin
 from model.habits import habits
 from model.inside import output_projection
 from model.roles import STATISTICS, best_way
+from model.selection import select
 from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.transformer import Transformer
@@ -93,7 +95,7 @@ def test_one_kind_can_be_shown_alone(informed: Visitor) -> None:
 
 def beside(informed: Visitor) -> dict[str, dict[str, object]]:
     """The table of the chosen head, by number."""
-    frame = next(f.value for f in informed.app.dataframe if "this sentence" in f.value.columns)
+    frame = next(f.value for f in informed.app.dataframe if "here" in f.value.columns)
     return {str(row[""]): row for row in frame.to_dict("records")}
 
 
@@ -112,11 +114,41 @@ def test_the_chosen_head_is_marked_and_its_sentence_stands_beside_its_corpus(
         statistic = STATISTICS[name]
         assert found[statistic.label]["corpus"] == signed(statistic.value(row, "own"))
         assert found[statistic.label]["untrained"] == signed(statistic.value(row, "untrained"))
-        assert found[statistic.label]["this sentence"] == signed(statistic.value({"own": own}, "own"))
+        assert found[statistic.label]["here"] == signed(statistic.value({"own": own}, "own"))
     ids = [token.id for token in trace.source[:-1]], [token.id for token in trace.read[1:]]
     without = trace_of(*loaded, *ids, edits=(Silence(kind, layer, head),))
     lost = (without.target_log_probabilities() - trace.target_log_probabilities()).mean()
-    assert found[STATISTICS["silenced"].label]["this sentence"] == signed(lost)
+    assert found[STATISTICS["silenced"].label]["here"] == signed(lost)
+
+
+@pytest.mark.parametrize(("units", "special"), [("pieces", "shown"), ("words", "renormalised")])
+def test_what_the_head_looks_at_here_follows_words_and_specials(
+    informed: Visitor, trace: Trace, units: str, special: str
+) -> None:
+    informed.follow("roles", kind="cross", layer="2", head="3", query="2", key="1", units=units, special=special)
+    header, arrays = informed.canvas("head")
+    expected = select(trace, "cross", 2, 3, words=units == "words", special=special)
+    np.testing.assert_allclose(arrays["weights"], expected.weights, atol=1e-6)
+    assert header["pinned"] == [1, 0]
+
+
+def test_the_lines_compute_what_the_page_shows(
+    informed: Visitor, folder: Path, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {"kind": "encoder", "layer": "3", "head": "2", "edits": "mean-encoder-1.2,uniform-masked-2.1"}
+    informed.follow("roles", x="special", y="confidence", units="words", **here)
+    (lines,) = [block.value for block in informed.app.code]
+    monkeypatch.setattr(checkpoint, "load", lambda where=folder: loaded)
+    monkeypatch.setattr(checkpoint, "WEIGHTS", folder)
+    names: dict[str, Any] = {}
+    exec(compile(lines, "copied", "exec"), names)
+    np.testing.assert_array_equal(informed.canvas("head")[1]["weights"], names["opened"].weights.astype(np.float32))
+    drawn_points = informed.canvas("scatter")[1]["own"]
+    np.testing.assert_array_equal(drawn_points, np.array(names["points"], dtype=np.float32))
+    found = beside(informed)
+    for name, value in {**names["here"], "silenced": float(names["lost"])}.items():
+        if value is not None:
+            assert found[STATISTICS[name].label]["here"] == signed(value)
 
 
 def test_the_chosen_head_can_be_opened_on_the_page_of_all_heads(informed: Visitor) -> None:
@@ -141,9 +173,9 @@ def test_on_a_pair_aligned_by_hand_the_error_rate_of_this_sentence_is_there(
     )
     agreed, all_links = aer(frozenset((link.source, link.target) for link in found), pair.sure, pair.possible)
     shown = beside(informed)[STATISTICS["aer"].label]
-    assert shown["this sentence"] == signed(100 * (1 - agreed / all_links))
+    assert shown["here"] == signed(100 * (1 - agreed / all_links))
     informed.follow("roles", kind="cross", layer="1", head="2")
-    assert beside(informed)[STATISTICS["aer"].label]["this sentence"] == ""
+    assert beside(informed)[STATISTICS["aer"].label]["here"] == ""
 
 
 def test_what_one_sentence_cannot_say_is_said(informed: Visitor) -> None:
@@ -203,6 +235,7 @@ def test_a_report_on_other_weights_is_not_shown(folder: Path, tmp_path: Path, mo
     stale = shutil.copytree(folder, tmp_path / "stale")
     text = (stale / report.NAME).read_text(encoding="utf-8")
     (stale / report.NAME).write_text(text.replace(report.digest(folder), "0" * 64), encoding="utf-8")
+    sums.record(stale / report.NAME)
     monkeypatch.setattr(session, "WEIGHTS", stale)
     visitor = Visitor(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE))
     visitor.follow("roles")

@@ -14,8 +14,8 @@ from model.tokenizer import Tokenizer
 from model.trace import KINDS, Trace
 from model.transformer import Transformer
 from model.what_if import log_probabilities, means_of, write_edited
-from model.words import words
-from pages.parts import session
+from model.words import by_words, word_groups, words
+from pages.parts import shipped, trials
 from tests.pages.visitor import SENTENCE, Visitor, texts
 from viz import captions, effect, surgery
 
@@ -126,6 +126,24 @@ def test_a_cell_and_a_row_are_set_by_widgets_and_the_matrix_shows_it(visitor: Vi
     assert arrays["weights"][2].sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("tool", "written"), [("cell", "cell-cross-2.4-{}.{}-0.25"), ("row", "row-cross-2.4-{}.{}")])
+def test_over_words_the_heaviest_cell_of_pieces_is_set(visitor: Visitor, trace: Trace, tool: str, written: str) -> None:
+    rows, columns = word_groups(trace.read), word_groups(trace.source)
+    looks = next(n for n, group in enumerate(rows) if len(group) > 1)
+    looked = next(n for n, group in enumerate(columns) if len(group) > 1)
+    weights = trace.map("cross", 2, 4).weights
+    cells = [(i, j) for i in rows[looks] for j in columns[looked]]
+    row, column = max(cells, key=lambda cell: float(weights[cell]))
+    place = {"query": str(looks + 1), "key": str(looked + 1), "units": "words"}
+    visitor.follow("surgery", tool=tool, weight="0.25", kind="cross", layer="2", head="4", measure="value", **place)
+    assert captions.SET_IN_PIECES in visitor.captions
+    np.testing.assert_allclose(
+        visitor.canvas("head")[1]["weights"], by_words(trace.map("cross", 2, 4)).weights, atol=1e-6
+    )
+    visitor.app.button(key="apply_to_cell").click().run()
+    assert visitor.address["edits"] == written.format(row + 1, column + 1)
+
+
 def test_the_mode_says_what_a_click_does(visitor: Visitor) -> None:
     for tool in surgery.TOOLS:
         visitor.follow("surgery", tool=tool)
@@ -179,7 +197,7 @@ def test_with_a_report_heads_are_coloured_by_the_corpus_s_losses(
         {"kind": k, "layer": n, "head": h, "silenced": {"zero": {"delta": -0.01 * i}, "mean": {"delta": -0.02 * i}}}
         for i, (k, n, h) in enumerate(all_heads(trace))
     ]
-    monkeypatch.setattr(session, "heads_report", lambda: report.Report({"heads": rows}))
+    monkeypatch.setattr(shipped, "heads_report", lambda: report.Report({"heads": rows}))
     visitor.follow("surgery", harm="corpus", instead="mean")
     header, arrays = visitor.canvas("surgery")
     np.testing.assert_allclose(arrays["values"].ravel(), 0.02 * np.arange(35), rtol=1e-6)
@@ -194,8 +212,8 @@ def test_a_sentence_that_is_too_long_to_silence_its_heads_in_turn_gets_a_note(vi
 
 def test_heads_are_removed_together_only_when_somebody_asks(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    removal = session.removal
-    monkeypatch.setattr(session, "removal", lambda *args: asked.append(args[2]) or removal(*args))
+    removal = trials.removal
+    monkeypatch.setattr(trials, "removal", lambda *args: asked.append(args[2]) or removal(*args))
     visitor.follow("surgery")
     assert asked == []
     visitor.choose("removed", "most")

@@ -4,13 +4,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
-from model import checkpoint
+from model import checkpoint, sums
 from model.config import ModelConfig
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
-from pages.parts import session
+from pages.parts import session, shipped
 from tests.pages.visitor import PAGES, PATIENCE, ROOT, SENTENCE, Visitor
 
 
@@ -44,7 +45,23 @@ def gone(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
+def one_wrong_byte(folder: Path) -> None:
+    """It makes other numbers, no broken file: only the sums tell."""
+    file = folder / "model.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-100] ^= 1
+    file.write_bytes(content)
+
+
+def not_a_number(folder: Path) -> None:
+    state = load_file(folder / "model.safetensors")
+    state["embedding.weight"][7, 3] = float("nan")
+    save_file(state, folder / "model.safetensors")
+    sums.write(folder)
+
+
 BREAKAGES = [gone, without_tensors, cut_short, not_tensors, not_json, another_size, not_a_vocabulary]
+BREAKAGES += [one_wrong_byte, not_a_number]
 
 
 @pytest.fixture(params=BREAKAGES, ids=lambda breakage: breakage.__name__)
@@ -70,6 +87,30 @@ def test_every_page_says_so_in_one_sentence(broken: Path) -> None:
         assert visitor.address == {"sentence": SENTENCE}
 
 
+def test_what_lies_beside_the_weights_and_is_damaged_breaks_no_page(
+    weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(weights, tmp_path / "damaged"))
+    for name in ("heads.json", "length.json", "alignment.json"):
+        (folder / name).write_text('{"format": 1}\n')
+    sums.write(folder)
+    for name in ("heads.json", "length.json", "alignment.json"):
+        (folder / name).write_text('{"format": 2}\n')
+    monkeypatch.setattr(session, "WEIGHTS", folder)
+    visitor = Visitor(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE))
+    said = set()
+    for page in PAGES:
+        visitor.follow(page)
+        assert not visitor.app.exception
+        assert not visitor.errors
+        assert visitor.translation
+        shown = [*(text.value for text in visitor.app.text), *visitor.captions, *visitor.notes]
+        said |= {
+            name for name in ("heads.json", "length.json", "alignment.json") if f"{name} is damaged" in " ".join(shown)
+        }
+    assert {"heads.json", "alignment.json"} <= said
+
+
 def test_what_is_kept_of_one_folder_is_not_shown_for_another(
     weights: Path, tmp_path: Path, tiny: ModelConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +119,7 @@ def test_what_is_kept_of_one_folder_is_not_shown_for_another(
     found = []
     for folder in (weights, other):
         monkeypatch.setattr(session, "WEIGHTS", folder)
-        projection = session.output_projection("cross", 2)
+        projection = shipped.output_projection("cross", 2)
         reading = session.reading(SENTENCE, "", {"method": "greedy"})
         found.append((projection, reading, session.lifted(reading), session.loaded(folder)))
     for first, second in zip(*found, strict=True):

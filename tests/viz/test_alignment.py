@@ -102,6 +102,8 @@ def test_a_reading_is_named_in_words() -> None:
     assert alignment.name(BY_WEIGHT) == "layer 2, head 3, by weight, in the row that predicts the German word"
     assert alignment.name(BY_NORM) == "layer 1, all heads together, by ‖αf(x)‖, in the row that reads the German word"
     assert alignment.name(BY_NORM) in alignment.how_to_read(shown(BY_NORM))
+    assert "f(x) = (x Wⱽ + bⱽ) Wᴼ" in alignment.how_to_read(shown(BY_NORM))  # what is named is defined
+    assert alignment.STANDS_FOR[BY_NORM.rows] in alignment.how_to_read(shown(BY_NORM))
 
 
 def test_the_table_has_a_line_for_each_german_word() -> None:
@@ -115,14 +117,18 @@ def test_the_table_has_a_line_for_each_german_word() -> None:
     assert by_hand["by hand"].tolist() == ["‘I’", "‘get’, possibly ‘up’", "‘up’", "‘.’"]
 
 
+def with_cells(one: alignment.Aligned) -> tuple[alignment.Aligned, alignment.Cells]:
+    return one, alignment.Cells.of_words(one)
+
+
 def test_the_matrix_has_german_rows_and_english_columns_and_says_what_is_linked_by_hand() -> None:
-    header, arrays = unpack(alignment.matrix(shown(by_hand=True), theme=LIGHT, pinned=(None, None)))
+    header, arrays = unpack(alignment.matrix(*with_cells(shown(by_hand=True)), theme=LIGHT, pinned=(None, None)))
     np.testing.assert_array_equal(arrays["values"], STRENGTH.astype(np.float32))
     assert (tuple(header["rows"]), tuple(header["columns"])) == (TARGET, SOURCE)
     assert (header["hue"], header["limit"], header["pinned"]) == ("cross", 1, None)
     marked = np.array(header["names"]).reshape(4, 5)
     assert {(s, t) for t, s in np.argwhere(marked == " Linked by hand.").tolist()} == SURE
     assert {(s, t) for t, s in np.argwhere(marked == " Possible by hand.").tolist()} == POSSIBLE
-    header, arrays = unpack(alignment.matrix(shown(BY_NORM), theme=LIGHT, pinned=(1, None)))
+    header, arrays = unpack(alignment.matrix(*with_cells(shown(BY_NORM)), theme=LIGHT, pinned=(1, None)))
     assert header["limit"] == field.round_limit(20 * STRENGTH)
     assert header["pinned"] == [1, None]

@@ -13,8 +13,9 @@ from viz import code
 SENTENCE = 'She said "no" to O\'Neil; {braces} \\ and a\ttab.'
 CHOSEN: dict[str, Any] = {
     "sentence": SENTENCE, "target": "", "decoding": {"method": "greedy"}, "edits": "", "kind": "masked", "layer": 2,
-    "head": 3, "cross_layer": None, "cross_head": 4, "query": 3, "key": 2, "step": 2, "units": "pieces",
+    "head": 3, "cross_layer": 2, "cross_head": 4, "query": 3, "key": 2, "step": 2, "units": "pieces",
     "side": "decoder", "position": 2, "length": None, "width": None,
+    "cross_heads": "all", "by": "weight", "rows": "read", "other": "It is old.", "x": "entropy", "y": "special",
 }  # fmt: skip
 
 

@@ -85,5 +85,7 @@ def test_what_is_said_are_the_numbers() -> None:
         "of 7 heads",
     ):
         assert part in said
+    assert "inside the lengths of training" not in said
+    assert "inside the lengths of training" in lengths.said(replace(report(), trained_words=300))
     assert "Nowhere" in lengths.said(replace(report(), lengths=report().lengths[:2]))
     assert lengths.starts_said(report()) == "BLEU 25.0 from position 1, 7.5 from position 41."

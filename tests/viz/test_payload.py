@@ -18,9 +18,11 @@ from model.ranking import all_maps
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array, AttentionMap, Token, Trace
 from model.words import words
+from tests.thumbnails import painted, wanted
 from viz import phrases
-from viz.payload import coarse, grid, head, pack, translation, unpack
+from viz.payload import grid, head, pack, translation, unpack
 from viz.theme import DARK, LIGHT, for_canvas
+from viz.thumbnails import shades
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 NAMES = TEXTS.filter(lambda name: name != "arrays")  # which describes what follows
@@ -90,41 +92,58 @@ def test_half_a_character_does_not_break_the_message() -> None:
 
 
 @FIXED
-@given(arrays.arrays(np.float32, (4, 7), elements=st.floats(0, 1, width=32)))
-def test_a_thumbnail_is_off_by_no_more_than_it_says(weights: Array) -> None:
-    shown = coarse(weights).astype(np.float64) / 65535
-    assert np.abs(shown - weights.astype(np.float64)).max() <= 1 / 131070 + 1e-9
+@given(arrays.arrays(np.float32, (4, 7), elements=st.floats(0, 1, width=32)), st.booleans())
+def test_a_thumbnail_has_the_very_shades_that_exact_weights_give(weights: Array, linear: bool) -> None:
+    names = [[str(n) for n in range(size)] for size in weights.shape]
+    shown = AttentionMap.of(weights, *names, predicts=names[0], kind="cross")
+    np.testing.assert_array_equal(painted(*a_grid([shown], linear=linear), 0), wanted(shown, linear=linear))
 
 
-def test_a_thumbnail_keeps_nothing_everything_and_the_order_in_between() -> None:
-    weights = np.linspace(0, 1, 100_000, dtype=np.float32)
-    shown = coarse(weights)
-    assert (shown[0], shown[-1]) == (0, 65535)
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_thumbnail_keeps_nothing_everything_and_the_order_in_between(linear: bool) -> None:
+    shown = shades(np.linspace(0, 1, 100_000, dtype=np.float32), linear=linear)
+    assert sorted(set(shown.tolist())) == list(range(256))
     assert (np.diff(shown.astype(int)) >= 0).all()
-    assert coarse(np.float32([-1e-7, 1 + 1e-6])).tolist() == [0, 65535]
+    assert shades(np.float32([-1e-7, 1 + 1e-6]), linear=linear).tolist() == [0, 255]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("by_word", [False, True])
-def test_the_grid_holds_every_head_and_where_it_may_not_look(trace: Trace, kind: str, by_word: bool) -> None:
+@pytest.mark.parametrize("linear", [False, True])
+def test_the_grid_paints_every_head_and_where_it_may_not_look(
+    trace: Trace, kind: str, by_word: bool, linear: bool
+) -> None:
     maps = all_maps(trace, kind, words=by_word)
-    header, found = a_grid(maps)
+    header, found = a_grid(maps, linear=linear)
     assert [(m["kind"], m["layer"], m["head"]) for m in header["heads"]] == [(m.kind, m.layer, m.head) for m in maps]
     for index, shown in enumerate(maps):
-        np.testing.assert_allclose(found[f"weights{index}"] / 65535, shown.weights, atol=1 / 131070 + 1e-7)
-        allowed = found.get(f"allowed{index}", np.ones(shown.weights.shape, dtype=np.uint8))
-        np.testing.assert_array_equal(allowed, shown.allowed)
-    assert any(name.startswith("allowed") for name in found) == (kind == "masked")
+        np.testing.assert_array_equal(painted(header, found, index), wanted(shown, linear=linear))
+        assert found[f"shades{index}"].nbytes == shown.allowed.sum()  # none for cells behind the mask
+    assert [name for name in found if name.startswith("mask")] == (["mask0"] if kind == "masked" else [])
     assert header["order"] == list(range(len(maps)))
 
 
 def test_the_grid_takes_heads_of_unlike_kinds_and_sizes(trace: Trace) -> None:
     maps = [trace.map(kind, 2, 3) for kind in KINDS]
     header, found = a_grid(maps, opened=None, order=[2, 0, 1], pinned=(1, 2), linear=True, row_labels=["L1"], size=220)
-    assert [found[f"weights{index}"].shape for index in range(3)] == [m.weights.shape for m in maps]
-    assert len({found[f"weights{index}"].shape for index in range(3)}) == 3
+    assert [tuple(said["cells"]) for said in header["heads"]] == [m.weights.shape for m in maps]
+    assert len({m.weights.shape for m in maps}) == 3
     assert (header["opened"], header["order"], header["pinned"]) == (None, [2, 0, 1], [1, 2])
-    assert (header["linear"], header["rowLabels"], header["size"], header["perRow"]) == (True, ["L1"], 220, 5)
+    assert (header["rowLabels"], header["size"], header["perRow"]) == (["L1"], 220, 5)
+    for index, shown in enumerate(maps):
+        np.testing.assert_array_equal(painted(header, found, index), wanted(shown, linear=True))
+
+
+def test_heads_that_differ_in_what_they_may_see_have_masks_of_their_own(trace: Trace) -> None:
+    one, last = trace.map("masked", 1, 2), trace.map("masked", 2, 3)
+    words = all_maps(trace, "masked", words=True)[0]
+    shut = np.ones_like(one.allowed)
+    shut[3, 2] = False
+    other = replace(one, weights=np.where(shut, one.weights, 0), allowed=shut)
+    header, found = a_grid([one, other, trace.map("cross", 1, 1), words, last], captions=list("abcde"))
+    assert [said["mask"] for said in header["heads"]] == [0, 1, None, 2, 0]
+    for index, shown in enumerate((one, other, trace.map("cross", 1, 1), words, last)):
+        np.testing.assert_array_equal(painted(header, found, index), wanted(shown))
 
 
 def test_the_grid_wants_one_caption_for_each_head(trace: Trace) -> None:

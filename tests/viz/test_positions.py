@@ -43,8 +43,8 @@ def test_every_width_has_waves_to_show(width: int) -> None:
 def test_the_small_table_is_the_formula() -> None:
     made = drawn.small()
     assert made.shape == (4, 4)
-    assert made["sin(pos / 100)"][3] == pytest.approx(math.sin(0.03))
-    assert made["cos(pos)"][2] == pytest.approx(math.cos(2))
+    assert made["sin pos/100"][3] == pytest.approx(math.sin(0.03))
+    assert made["cos pos"][2] == pytest.approx(math.cos(2))
 
 
 def test_similarity_is_the_cosine_of_two_rows_and_the_line_is_its_diagonals() -> None:
@@ -72,14 +72,14 @@ def test_the_circle_joins_each_position_to_the_one_a_step_further_on(pos: int, f
 
 
 def test_the_rotation_table_does_what_its_columns_say() -> None:
-    made = drawn.rotation(WIDTH, FREQUENCY, 3, 5)
-    assert FREQUENCY in made.index
-    for row in made.reset_index().to_dict("records"):
+    made = drawn.rotation(WIDTH, FREQUENCY, 3, 5).T
+    assert str(FREQUENCY) in made.index
+    for row in made.reset_index(names="frequency").to_dict("records"):
         matrix = np.array([[row["M₁₁ cos kω"], row["M₁₂ sin kω"]], [row["M₂₁ −sin kω"], row["M₂₂ cos kω"]]])
         found = matrix @ [row["sin at 5"], row["cos at 5"]]
         np.testing.assert_allclose(found, [row["sin turned by M"], row["cos turned by M"]], atol=1e-12)
         np.testing.assert_allclose(found, [row["sin at 8"], row["cos at 8"]], atol=1e-12)
-        assert row["sin at 5"] == pytest.approx(math.sin(5 / 10000 ** (2 * (row["frequency"] - 1) / WIDTH)))
+        assert row["sin at 5"] == pytest.approx(math.sin(5 / 10000 ** (2 * (int(row["frequency"]) - 1) / WIDTH)))
 
 
 def test_sizes_are_drawn_under_their_tokens_and_said(trace: Trace) -> None:
@@ -90,7 +90,7 @@ def test_sizes_are_drawn_under_their_tokens_and_said(trace: Trace) -> None:
     for index, expected in enumerate((found.embeddings, found.positions, found.sums)):
         np.testing.assert_array_equal(arrays[f"y{index}"], expected.astype(np.float32))
     assert [text for _, text in header["labels"]] == [token.text for token in trace.source]
-    said = drawn.sizes_said(found, 2, trace.source[1])
+    said = drawn.sizes_said(found, 2, trace.source[1], pos=1)
     for number in ("pos 1", "2.50", "3.50", "4.50", "−0."):
         assert number in said
 

@@ -8,6 +8,9 @@ from model.roles import STATISTICS, Row
 from tests.model.test_roles import RELATION, row
 from viz import roles as drawn
 
+CORPORA = {"pairs": "pairs.tsv", "trees": "trees.conllu", "gold": "gold.tsv", "silence": "some.tsv"}
+CONTENT: Row = {"n": 2000, "corpus": {name: {"file": file} for name, file in CORPORA.items()}}
+
 
 def rows() -> list[Row]:
     """A positional encoder head, a masked one without a name, and two of cross-attention."""
@@ -87,23 +90,50 @@ def test_roles_are_counted_in_every_column() -> None:
 
 
 def test_one_sentence_stands_beside_the_corpus_and_what_it_does_not_have_is_empty() -> None:
-    found = drawn.beside_sentence(row("encoder"), {"entropy": 0.62, "relation": None, "silenced": -0.125}).set_index("")
-    columns = ["this sentence", "corpus", "rows shuffled", "untrained"]
+    found = drawn.beside_sentence(
+        CONTENT, row("encoder"), {"entropy": 0.62, "relation": None, "silenced": -0.125}
+    ).set_index("")
+    columns = ["here", "corpus", "shuffled", "untrained"]
     assert found.loc["entropy / uniform", columns].tolist() == ["0.620", "0.310", "0.320", "0.330"]
-    assert found.loc["best dependency, above the best offset", columns].tolist() == ["", "0.050", "0.060", "0.070"]
+    assert found.loc["dependency above best offset", columns].tolist() == ["", "0.050", "0.060", "0.070"]
     assert "AER, %" not in found.index
     assert found.loc["Δ ln P per token, silenced", columns].tolist() == ["−0.125", "−0.500", "", ""]
-    assert "on the next token" not in drawn.beside_sentence(row("cross"), {}).set_index("").index
+    assert "on the next token" not in drawn.beside_sentence(CONTENT, row("cross"), {}).set_index("").index
+
+
+def test_the_error_rate_names_its_corpus_and_the_reading_that_it_is_of() -> None:
+    _, _, aligning, _ = rows()
+    aligning["own"]["aer"]["first"] = {"weight, rows read": 50.0, "norm, rows predicted": 40.0}
+    found = drawn.beside_sentence(CONTENT, aligning, {}).set_index("")
+    assert found.loc["AER, %", "corpus"] == "30.00"
+    said = found.loc["AER, %", "what it says"]
+    assert "last half of gold.tsv" in said
+    assert "norm, rows predicted" in said
+    alone = drawn.beside_sentence(CONTENT, row("encoder"), {"aer": 12.5}).set_index("")
+    assert "gold.tsv" not in alone.loc["AER, %", "what it says"]
 
 
 def test_under_the_picture_stands_what_is_hollow_and_what_is_missing() -> None:
     found = drawn.points(rows(), "entropy", "next", beside="untrained")
-    said = drawn.how_to_read({"n": 2000}, found, heads=4, beside="untrained")
-    assert "2,000 sentence pairs" in said
+    said = drawn.how_to_read(CONTENT, found, "entropy", "next", heads=4, beside="untrained")
+    assert "2,000 sentence pairs of pairs.tsv" in said
     assert "Hollow: the same head before training" in said
     assert "2 of 4 heads lack one of the numbers" in said
-    said = drawn.how_to_read({"n": 2000}, drawn.points(rows(), "entropy", "marks", beside=None), heads=4, beside=None)
-    assert "Hollow" not in said
-    assert "lack" not in said
-    without = drawn.points(rows(), "entropy", "silenced", beside="untrained")
-    assert "no baseline" in drawn.how_to_read({"n": 2000}, without, heads=4, beside="untrained")
+    found = drawn.points(rows(), "entropy", "marks", beside=None)
+    said = drawn.how_to_read(CONTENT, found, "entropy", "marks", heads=4, beside=None)
+    assert not {"Hollow", "lack", "Dashed"} & set(said.replace(":", " ").split())
+    found = drawn.points(rows(), "entropy", "silenced", beside="untrained")
+    said = drawn.how_to_read(CONTENT, found, "entropy", "silenced", heads=4, beside="untrained")
+    assert "no baseline" in said
+    assert "Silencing: over some.tsv" in said
+
+
+@pytest.mark.parametrize("name", [name for name, statistic in STATISTICS.items() if statistic.threshold is not None])
+def test_a_dashed_line_says_what_lies_beyond_it(name: str) -> None:
+    """Of a rule with two halves it says the other one, too."""
+    said = drawn.how_to_read(CONTENT, [], name, name, heads=0, beside=None)
+    assert said.count("Dashed") == 1
+    if name in ("confidence", "previous", "next"):
+        assert "one half" in said
+        assert "0.8" in said
+        assert "90%" in said

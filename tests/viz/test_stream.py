@@ -20,8 +20,8 @@ from viz.quantities import CHOICES, NO_START, WORDING
 from viz.theme import LIGHT
 
 IDS = [70, 71, 72, 73], [140, 141]
-ENCODER = ["start", *(f"{layer} {what}" for layer in (1, 2, 3) for what in ("○ encoder", "feed-forward"))]
-DECODER = ["start", *(f"{layer} {what}" for layer in (1, 2) for what in ("◣ masked", "⇄ cross", "feed-forward"))]
+ENCODER = ["start", *(f"L{layer} {what}" for layer in (1, 2, 3) for what in ("○ encoder", "feed-forward"))]
+DECODER = ["start", *(f"L{layer} {what}" for layer in (1, 2) for what in ("◣ masked", "⇄ cross", "feed-forward"))]
 
 
 @pytest.fixture(scope="module")

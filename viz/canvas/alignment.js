@@ -23,7 +23,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   const reading = element("p", { class: "reading" });
   const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": "pinned" });
-  root.append(canvas, reading, legend, aloud);
+  root.append(canvas, reading, ...(header.legend.length ? [legend] : []), aloud);
 
   const focus = () => hovered ?? pinned;
   const strength = (t, s) => arrays.strength[t * S + s];
@@ -150,7 +150,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const context = sized(canvas, place.width, place.height);
     drawLines(context);
     drawWords(context);
-    reading.textContent = say(focus()) || "Point at a word to see all that it holds to; click to pin it.";
+    reading.textContent = say(focus()) || forHand("Point at a word to see all that it holds to; click to pin it.");
     aloud.textContent = pinned.target === null && pinned.source === null ? "" : `Pinned: ${say(pinned)}`;
   }
 
@@ -159,8 +159,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     setTriggerValue("pin", [next.target ?? -1, next.source ?? -1]);
     redraw();
   }
-
-  const same = (one, other) => one.target === other.target && one.source === other.source;
 
   function under(event) {
     const [x, y] = pointed(event, canvas);
@@ -174,27 +172,20 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return { ...nothing, [side]: nearest };
   }
 
-  canvas.addEventListener("pointermove", (event) => {
-    const next = under(event);
-    if (JSON.stringify(next) === JSON.stringify(hovered)) return;
+  function point(next) {
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
-    redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const next = under(event);
-    if (next) pin(same(next, pinned) ? nothing : next);
-  });
+  }
+
+  onPointer(canvas, under, point, (next) => pin(alike(next, pinned) ? nothing : next));
 
   function move(along, across) {
     const { target: t, source: s } = focus();
     if (t === null && s === null) hovered = { ...nothing, target: 0 };
     else if (across) hovered = across < 0 ? { ...nothing, source: s ?? found[t] } : { ...nothing, target: t ?? Math.max(0, found.indexOf(s)) };
-    else if (t !== null) hovered = { ...nothing, target: Math.max(0, Math.min(T - 1, t + along)) };
-    else hovered = { ...nothing, source: Math.max(0, Math.min(S - 1, s + along)) };
+    else if (t !== null) hovered = { ...nothing, target: bounded(t + along, 0, T - 1) };
+    else hovered = { ...nothing, source: bounded(s + along, 0, S - 1) };
     redraw();
   }
   const key = (along, across) => () => (place.wide ? move(along, across) : move(across, along));
@@ -204,7 +195,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ArrowUp: key(0, -1),
     ArrowDown: key(0, 1),
     Enter: () => (hovered ? pin(hovered) : false),
-    Escape: () => (same(pinned, nothing) ? false : pin(nothing)),
+    Escape: () => (alike(pinned, nothing) ? false : pin(nothing)),
   });
 
   return onWidth(root, (width) => {

@@ -22,6 +22,7 @@ export default function ({ data, parentElement }) {
   );
   const reading = element("p", { class: "reading", "aria-live": "polite", "data-marker": "node" });
   holder.append(canvas);
+  const fade = fadeWhereMore(holder);
   root.append(holder, reading);
   const most = Math.max(...steps.map((step) => step.length));
   const WIDTH = steps.length * COLUMN + 8;
@@ -51,7 +52,7 @@ export default function ({ data, parentElement }) {
       });
     }
     steps.forEach((step, column) => step.forEach((one, rank) => drawNode(context, column, rank, one, lit)));
-    reading.textContent = hovered ? node(hovered).said : header.hint;
+    reading.textContent = hovered ? node(hovered).said : forHand(header.hint);
   }
 
   function drawHead(context) {
@@ -101,7 +102,7 @@ export default function ({ data, parentElement }) {
   }
 
   function point(next) {
-    if (next?.step === hovered?.step && next?.rank === hovered?.rank) return;
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
   }
@@ -110,7 +111,7 @@ export default function ({ data, parentElement }) {
     if (!next || !steps[next.step]?.[next.rank]) return false;
     point(next);
     const left = x(next.step);
-    holder.scrollLeft = Math.max(Math.min(holder.scrollLeft, left - 4), left + COLUMN - holder.clientWidth);
+    holder.scrollLeft = Math.max(Math.min(holder.scrollLeft, left - FADE), left + COLUMN - holder.clientWidth);
     return true;
   }
 
@@ -119,8 +120,7 @@ export default function ({ data, parentElement }) {
     const at = (steps[step + 1] ?? []).findIndex((one) => step < 0 || one.parent === rank);
     return at < 0 ? null : { step: step + 1, rank: at };
   };
-  canvas.addEventListener("pointermove", (event) => point(under(event)));
-  canvas.addEventListener("pointerleave", () => point(null));
+  onPointer(canvas, under, point);
   onKeys(canvas, {
     ArrowUp: () => go({ step: Math.max(0, from().step), rank: from().rank - 1 }),
     ArrowDown: () => go({ step: Math.max(0, from().step), rank: from().rank + (hovered ? 1 : 0) }),
@@ -133,5 +133,6 @@ export default function ({ data, parentElement }) {
     redraw();
     if (first) holder.scrollLeft = scrolled ?? Math.max(0, x(header.step - 1) - holder.clientWidth / 2);
     first = false;
+    fade();
   });
 }

@@ -1,10 +1,12 @@
-// What every canvas shares: reading a payload, colours, words, and one way of pointing.
+// What every canvas shares: reading a payload, colours, words, and a place on the page. What hands do is in hand.js,
+// how a map is drawn in matrix.js.
 // Text reaches the page through textContent and fillText only: tokens are what somebody typed.
 
 const TYPES = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };
 const NARROW = 720; // below this many pixels of page, matrices become strips of tokens with bars
 const REST = 300; // milliseconds after which Python hears where the pointer stayed
 const HATCHED_FROM = 12; // pixels of a cell
+const SLANT = 0.9; // radians of a name that stands aslant
 const CODE = '"Source Code Pro", ui-monospace, Menlo, monospace';
 const SANS = '"Source Sans", "Source Sans 3", system-ui, sans-serif';
 
@@ -40,6 +42,16 @@ function fill(template, values) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+function bounded(value, least, most) {
+  return Math.max(least, Math.min(most, value));
+}
+
+// Whether two places are the same one, or both none.
+function alike(one, other) {
+  if (!one || !other) return one === other || (!one && !other);
+  return Object.keys(one).every((name) => one[name] === other[name]);
+}
+
 function number(weight) {
   if (weight > 0 && weight < 0.0005) return "<0.001";
   return weight > 0 && weight < 0.0995 ? weight.toFixed(3) : weight.toFixed(2);
@@ -56,14 +68,26 @@ function signed(value) {
   return digits(value).replace("-", "−");
 }
 
+// Which colour of a ramp, from 0; in Python in viz/thumbnails.py.
+function shadeNumber(ramp, weight, linear) {
+  const position = linear ? weight : Math.sqrt(weight);
+  return bounded(Math.round(position * (ramp.length - 1)), 0, ramp.length - 1);
+}
+
 function shade(theme, kind, weight, linear) {
   const ramp = theme.ramps[kind];
-  const position = linear ? weight : Math.sqrt(weight);
-  return ramp[Math.max(0, Math.min(ramp.length - 1, Math.round(position * (ramp.length - 1))))];
+  return ramp[shadeNumber(ramp, weight, linear)];
 }
 
 function rgb(colour) {
   return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+}
+
+// Which of the theme's two ends of text stands out more on this colour.
+function legible(theme, colour) {
+  const light = (one) => rgb(one).reduce((sum, part, at) => sum + [0.2126, 0.7152, 0.0722][at] * (part / 255) ** 2.2, 0.05);
+  const contrast = (one) => Math.max(light(one), light(colour)) / Math.min(light(one), light(colour));
+  return contrast(theme.ink) >= contrast(theme.background) ? theme.ink : theme.background;
 }
 
 // A crisp canvas of this many CSS pixels.
@@ -117,206 +141,6 @@ function prepared(width, height, draw) {
   return canvas;
 }
 
-// All rows but one step back.
-function dimOtherRows(context, theme, { x, y, cell }, [T, S], row) {
-  context.globalAlpha = 0.45;
-  context.fillStyle = theme.background;
-  context.fillRect(x - 2, y - 2, S * cell + 4, row * cell + 1);
-  context.fillRect(x - 2, y + (row + 1) * cell - 1, S * cell + 4, (T - row - 1) * cell + 3);
-  context.globalAlpha = 1;
-}
-
-// One map as a matrix: numbers.shown (or weights) in colour where numbers.open (or allowed) lets it. place: {x, y, cell}.
-function drawMatrix(context, theme, map, numbers, place, linear) {
-  const [T, S] = numbers.weights.shape;
-  const values = numbers.shown ?? numbers.weights;
-  const open = numbers.open ?? numbers.allowed;
-  const colour = colouring(theme, map, linear);
-  const { x, y, cell } = place;
-  const gap = cell >= 9 ? 2 : cell >= 5 ? 1 : 0;
-  const radius = cell >= 14 ? 3 : 0;
-  for (let row = 0; row < T; row++) {
-    for (let column = 0; column < S; column++) {
-      const at = row * S + column;
-      const left = x + column * cell;
-      const top = y + row * cell;
-      if (!open[at]) {
-        context.fillStyle = theme.forbidden;
-        context.fillRect(left, top, cell, cell);
-        continue;
-      }
-      context.fillStyle = colour(values[at]);
-      if (radius) {
-        context.beginPath();
-        context.roundRect(left, top, cell - gap, cell - gap, radius);
-        context.fill();
-      } else context.fillRect(left, top, cell - gap, cell - gap);
-    }
-  }
-  drawStaircase(context, theme, open, [T, S], place);
-}
-
-// The colour of a value: weights on the fixed scale, other stages up to the largest value there is.
-function colouring(theme, map, linear) {
-  const stage = map.stage ?? { name: "softmax" };
-  if (stage.name === "softmax") return (weight) => shade(theme, map.kind, weight, linear);
-  if (!stage.signed) return (value) => shade(theme, map.kind, value / stage.most, true);
-  return (value) => shade(theme, value < 0 ? "negative" : "positive", Math.abs(value) / stage.most, true);
-}
-
-// The edge of the mask: hatch behind it, a line along it.
-function drawStaircase(context, theme, open, [T, S], { x, y, cell }) {
-  const edge = [];
-  for (let row = 0; row < T; row++) {
-    for (let column = 0; column < S; column++) {
-      if (open[row * S + column]) continue;
-      const left = x + column * cell;
-      const top = y + row * cell;
-      if (cell >= HATCHED_FROM) hatched(context, left, top, cell, cell, theme);
-      if (column === 0 || open[row * S + column - 1]) {
-        edge.push([left - 1, top - 1, left - 1, top + cell - 1]);
-      }
-      if (row + 1 < T && open[(row + 1) * S + column]) {
-        edge.push([left - 1, top + cell - 1, left + cell - 1, top + cell - 1]);
-      }
-    }
-  }
-  if (!edge.length) return;
-  context.strokeStyle = theme.chrome;
-  context.lineWidth = 1.5;
-  context.beginPath();
-  for (const [fromX, fromY, toX, toY] of edge) {
-    context.moveTo(fromX, fromY);
-    context.lineTo(toX, toY);
-  }
-  context.stroke();
-}
-
-// The marked label always; another only if it is its turn and leaves the marked one room.
-function labelled(index, every, marked) {
-  if (index === marked) return true;
-  return index % every === 0 && (marked === null || Math.abs(index - marked) >= every);
-}
-
-function drawColumnLabels(context, theme, labels, { x, y, cell }, { marked, room }) {
-  const every = stride(labels.length, cell, 12);
-  context.font = `${cell >= 17 ? 13 : 11}px ${CODE}`;
-  context.textAlign = "left";
-  labels.forEach((label, column) => {
-    if (!labelled(column, every, marked)) return;
-    context.save();
-    context.translate(x + (column + 0.5) * cell + 3, y - 6);
-    context.rotate(-0.9);
-    context.fillStyle = column === marked ? theme.ink : theme.soft;
-    context.fillText(fitted(context, label, room / 0.8), 0, 0);
-    context.restore();
-  });
-}
-
-function drawRowLabels(context, theme, labels, { x, y, cell }, { marked, room }) {
-  const every = stride(labels.length, cell, 12);
-  context.font = `${cell >= 17 ? 13 : 11}px ${CODE}`;
-  context.textAlign = "right";
-  labels.forEach((label, row) => {
-    if (!labelled(row, every, marked)) return;
-    context.fillStyle = row === marked ? theme.ink : theme.soft;
-    context.fillText(fitted(context, label, room), x - 8, y + (row + 0.5) * cell + 4);
-  });
-}
-
-function outline(context, theme, x, y, width, height, line) {
-  context.strokeStyle = theme.ink;
-  context.lineWidth = line;
-  context.strokeRect(x, y, width, height);
-}
-
-// A strip of colour with its ticks: [where from 0 to 1, text, alignment of the text].
-function drawStrip(context, theme, x, y, width, colour, ticks) {
-  for (let at = 0; at < width; at++) {
-    context.fillStyle = colour(at / (width - 1));
-    context.fillRect(x + at, y, 1.5, 8);
-  }
-  context.strokeStyle = theme.line;
-  context.lineWidth = 1;
-  context.strokeRect(x - 0.5, y - 0.5, width + 1.5, 9);
-  context.fillStyle = theme.soft;
-  context.font = `11px ${CODE}`;
-  for (const [share, text, align = "center"] of ticks) {
-    const at = x + share * (width - 1);
-    context.fillRect(at, y + 9, 1, 3);
-    context.textAlign = align;
-    context.fillText(text, at, y + 23);
-  }
-}
-
-// The scale of all maps: fixed from 0 to 1.
-function drawScale(context, theme, kind, x, y, width, linear) {
-  const values = linear ? [0, 0.25, 0.5, 0.75, 1] : theme.ticks;
-  const ticks = values.map((tick) => [linear ? tick : Math.sqrt(tick), String(tick).replace(/^0\./, ".")]);
-  drawStrip(context, theme, x, y, width, (share) => shade(theme, kind, share, true), ticks);
-}
-
-// The scale of a stage other than the weights: around 0, or up from it.
-function drawStageScale(context, theme, map, x, y, width) {
-  const colour = colouring(theme, map, true);
-  const { most, signed: around } = map.stage;
-  const ends = [[0, around ? `−${most.toFixed(2)}` : "0", "left"], [1, most.toFixed(2), "right"]];
-  const ticks = around ? [...ends, [0.5, "0"]] : ends;
-  drawStrip(context, theme, x, y, width, (share) => colour((around ? 2 * share - 1 : share) * most), ticks);
-}
-
-// A row of attention as tokens with bars: what a phone shows instead of a matrix.
-function strip(theme, map, numbers, row, { linear, marked, onPick }) {
-  const S = map.columns.length;
-  const holder = element("div", { class: "strip", role: "list" });
-  for (let column = 0; column < S; column++) {
-    const at = row * S + column;
-    const allowed = numbers.allowed[at] === 1;
-    const weight = numbers.weights[at];
-    const item = element("button", { type: "button", class: "bar", role: "listitem" });
-    if (!allowed) item.classList.add("forbidden");
-    if (column === marked) item.classList.add("marked");
-    const track = element("span", { class: "track" });
-    const level = element("span", { class: "level" });
-    level.style.width = `${allowed ? 100 * (linear ? weight : Math.sqrt(weight)) : 0}%`;
-    level.style.background = theme[map.kind];
-    track.append(level);
-    item.append(
-      element("span", { class: "token" }, map.columns[column]),
-      track,
-      element("span", { class: "digits" }, allowed ? number(weight) : "−∞"),
-    );
-    item.title = say(map, numbers, row, column);
-    item.addEventListener("click", () => onPick(column));
-    holder.append(item);
-  }
-  return holder;
-}
-
-function say(map, numbers, row, column) {
-  const at = row * map.columns.length + column;
-  const values = {
-    row: map.rows[row],
-    column: map.columns[column],
-    predicts: map.predicts ? map.predicts[row] : "",
-    weight: number(numbers.weights[at]),
-    value: numbers.shown ? numbers.shown[at].toFixed(3).replace("-", "−") : "",
-    layer: map.layer,
-    head: map.head,
-  };
-  return fill((numbers.open ?? numbers.allowed)[at] ? map.sentence : map.forbidden, values);
-}
-
-function rowLabel(map, row) {
-  return map.predicts ? `${map.rows[row]} → ${map.predicts[row]}` : map.rows[row];
-}
-
-// Where the pointer is, in CSS pixels of the canvas.
-function pointed(event, canvas) {
-  const box = canvas.getBoundingClientRect();
-  return [event.clientX - box.left, event.clientY - box.top];
-}
-
 // Calls `draw` now, whenever the width changes, when the fonts are there, and when the picture is exported. Returns how
 // to stop.
 function onWidth(host, draw) {
@@ -327,18 +151,20 @@ function onWidth(host, draw) {
     if (width && width !== last) draw((last = width));
   });
   watcher.observe(host);
-  if (document.fonts && document.fonts.status !== "loaded") document.fonts.ready.then(() => last && draw(last));
+  const fontsCame = () => last && draw(last); // often only this drawing has asked for them
+  document.fonts?.addEventListener("loadingdone", fontsCame);
   return () => {
     watcher.disconnect();
+    document.fonts?.removeEventListener("loadingdone", fontsCame);
     last = 0;
   };
 }
 
-// What the keys do: `acts` by the key's name. A key whose act returns false goes on to whoever else listens.
-function onKeys(canvas, acts) {
-  canvas.addEventListener("keydown", (event) => {
-    if (Object.hasOwn(acts, event.key) && acts[event.key]() !== false) event.preventDefault();
-  });
+// Room for the longest of these texts: nothing below moves while they change. The caller writes one of them afterwards.
+function reserve(paragraph, texts) {
+  paragraph.style.minHeight = "";
+  paragraph.textContent = texts.reduce((longest, text) => (text.length > longest.length ? text : longest), "");
+  paragraph.style.minHeight = `${paragraph.offsetHeight}px`;
 }
 
 // Pages that may be redrawn at any time keep one root element in the component. What had the focus is made anew; its

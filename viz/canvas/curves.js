@@ -49,15 +49,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.font = `11px ${CODE}`;
     const ticks = yTicks ?? powers();
     const texts = header.labels.map(([, text]) => context.measureText(text).width);
-    const left = Math.max(...ticks.map(([, text]) => context.measureText(text).width)) + 12;
+    const beside = Math.max(...ticks.map(([, text]) => context.measureText(text).width)) + 12;
     context.font = `13px ${SANS}`;
     const longest = Math.max(...lines.map((l) => context.measureText(l.name).width));
     const atEnds = width >= WIDE && longest < width * 0.34 && lines.length * LABEL <= height - 80;
     const halves = [texts[0] ?? 0, texts[texts.length - 1] ?? 24].map((n) => n / 2 + 2); // of what stands below both ends
-    const slanted = Math.max(0, ...texts) > (width - left - halves[1]) / Math.max(1, texts.length) - 6;
+    const slanted = Math.max(0, ...texts) > (width - beside - halves[1]) / Math.max(1, texts.length) - 6;
     const right = Math.max(atEnds && longest ? longest + 18 : 12, slanted ? 0 : halves[1]);
     const bottom = slanted ? Math.min(96, 0.8 * Math.max(...texts) + 16) + 22 : 42;
-    return { width, left: slanted ? left : Math.max(left, halves[0]), right, top: 34, bottom, ticks, atEnds, slanted };
+    const left = Math.max(beside, slanted ? backwards(texts, (width - beside - right) / texts.length, (bottom - 34) / 0.8) : halves[0]);
+    return { width, left, right, top: 34, bottom, ticks, atEnds, slanted };
+  }
+
+  // How far the slanted names of the first places reach to the left of the picture.
+  function backwards(texts, apart, most) {
+    return Math.max(...texts.map((text, n) => Math.cos(SLANT) * Math.min(text, most) - n * apart + 2));
   }
 
   function powers() {
@@ -113,7 +119,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       context.fillStyle = theme.soft;
       context.save();
       context.translate(atX(value) + (slanted ? 4 : 0), height - bottom + 18 - (slanted ? 4 : 0));
-      if (slanted) context.rotate(-0.9);
+      if (slanted) context.rotate(-SLANT);
       context.fillText(fitted(context, text, slanted ? (bottom - 34) / 0.8 : width), 0, 0);
       context.restore();
     }
@@ -179,7 +185,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.font = `13px ${SANS}`;
     context.textAlign = "left";
     for (const { name, colour, at } of ends) {
-      context.fillStyle = colour;
+      context.fillStyle = colour === theme.chrome ? theme.soft : colour; // chrome is too faint for text
       context.fillText(name, width - right + 8, at + 4);
     }
   }
@@ -236,7 +242,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function hint() {
-    return `Point at the picture to read ${few && lines.length > 1 ? "all lines at one place" : "a value"}; arrow keys move.`;
+    return forHand(`Point at the picture to read ${few && lines.length > 1 ? "all lines at one place" : "a value"}; arrow keys move.`);
   }
 
   function signedShort(value) {
@@ -265,12 +271,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return [x, nearest];
   }
 
-  canvas.addEventListener("pointermove", (event) => point(...under(event)));
-  canvas.addEventListener("pointerleave", () => point(null));
-  canvas.addEventListener("click", (event) => {
-    const [x] = under(event);
-    pick(x === picked && !header.stays ? null : x);
-  });
+  onPointer(canvas, under, (found) => (found ? point(...found) : point(null)), ([x]) => pick(x === picked && !header.stays ? null : x));
   onKeys(canvas, {
     ArrowLeft: () => step(-1),
     ArrowRight: () => step(1),
@@ -282,12 +283,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   function step(across) {
     const at = focus() === null ? 0 : xs.indexOf(focus()) + across;
-    point(xs[Math.max(0, Math.min(xs.length - 1, at))]);
+    point(xs[bounded(at, 0, xs.length - 1)]);
   }
 
   return onWidth(root, (width) => {
     geometry = measure(width);
     fillLegend();
+    reserve(reading, xs.map(say));
     redraw();
   });
 }

@@ -57,7 +57,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let settings = root.untold ?? header.settings;
   let step = header.step - 1;
   let hovered = null;
-  let resting = null;
   let width = 0;
   let left = null; // of each step, with these settings
   const gaps = (index) => arrays.gaps.subarray(index * V, (index + 1) * V);
@@ -75,13 +74,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     },
   });
   strip.listen(() => step);
-  const reading = element("p", { class: "reading" });
-  const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": "distribution" });
-  const bars = element("div", { class: "strip chances", "data-marker": "chances" });
-  const sliders = element("div", { class: "card sliders" });
-  const both = element("div", { class: "both" });
-  both.append(bars, sliders);
-  root.append(strip.holder, reading, both, aloud);
+  const { reading, aloud, bars, sliders } = underSteps(root, strip, { said: "distribution", bars: "chances", look: "" });
+  const waiting = afterRest(root, () => setTriggerValue("settings", settings));
 
   // What stands on a slider is a value itself, or for top-k its place among the stops.
   const same = (value) => value;
@@ -108,25 +102,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
     show();
     input.addEventListener("input", () => {
       root.untold = settings = { ...settings, [name]: value(Number(input.value)) };
-      clearTimeout(resting); // Python hears when the hand lets go, or its answer would take the slider away from it
+      waiting.stop(); // Python hears when the hand lets go, or its answer would take the slider away from it
       left = null;
       show();
       redraw();
     });
-    input.addEventListener("change", rest);
+    input.addEventListener("change", waiting.rest);
     return line;
   }
 
   const effect = element("p", { class: "soft small effect", "data-marker": "effect" });
   sliders.append(effect);
-
-  function rest() {
-    clearTimeout(resting);
-    resting = setTimeout(() => {
-      root.untold = null;
-      setTriggerValue("settings", settings);
-    }, REST);
-  }
 
   const rows = Array.from({ length: shown + 2 }, () => {
     const row = element("div", { class: "bar" });
@@ -198,7 +184,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     );
   }
 
-  if (root.untold) rest();
   const stop = onWidth(root, (next) => {
     width = next;
     redraw();
@@ -206,6 +191,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   });
   return () => {
     stop();
-    clearTimeout(resting);
+    waiting.stop();
   };
 }

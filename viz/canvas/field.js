@@ -28,6 +28,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const reading = element("p", { class: "reading" });
   const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": "pinned" });
   scroller.append(corner, top, side, canvas);
+  const fade = fadeWhereMore(scroller, () => [geometry.beside, geometry.above]);
   scroller.style.maxHeight = `${header.height}px`;
   if (header.title) root.append(element("p", { class: "kind" }, header.title));
   const axes = [header.rowTitle && `↓ ${header.rowTitle}`, header.columnTitle && `→ ${header.columnTitle}`].filter(Boolean);
@@ -35,9 +36,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.append(scroller, scale, reading, aloud);
 
   const focus = () => hovered ?? pinned;
-  const same = (one, other) => one === other || (one && other && one.row === other.row && one.column === other.column);
   const open = (at) => !arrays.allowed || arrays.allowed[at] === 1;
-  const bounded = (value, least, most) => Math.max(least, Math.min(most, value));
 
   function measure(width) {
     const context = canvas.getContext("2d");
@@ -46,7 +45,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const beside = Math.ceil(Math.min(longest(rows) + 14, width * BESIDE));
     const flat = longest(columns) <= MOST.tall; // numbers, and other short names
     const above = flat ? 24 : Math.ceil(Math.min(longest(columns) * 0.8 + 20, 112));
-    const over = flat ? 12 : Math.ceil(above * 0.55); // the last slanted name reaches further than its column
+    const over = flat ? 12 : overhang(longest(columns), above - 12);
     const tall = bounded((header.height - above - 16) / R, LEAST.tall, MOST.tall);
     const wide = bounded((width - beside - over - 4) / C, LEAST.wide, R === C ? tall : MOST.wide);
     return { width, beside, above, over, flat, wide, tall, base: null };
@@ -61,6 +60,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     redraw();
     if (scrolled) scroller.scrollTo(...scrolled);
     else if (pinned) bringIntoSight(pinned);
+    fade();
   }
 
   const edge = (index, size) => Math.round(index * size);
@@ -129,7 +129,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.strokeRect(0.5, 0.5, C * wide - 1, R * tall - 1);
     drawLabels(focus());
     for (const [target, line] of [[hovered, 1], [pinned, 2.5]]) if (target) drawMark(context, target, line);
-    reading.textContent = focus() ? say(focus()) : "Point at a cell to read it; click to choose it.";
+    reading.textContent = focus() ? say(focus()) : forHand("Point at a cell to read it; click to choose it.");
     aloud.textContent = pinned ? `Pinned: ${say(pinned)}` : "";
   }
 
@@ -158,7 +158,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function point(next) {
-    if (same(next, hovered)) return;
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
   }
@@ -182,18 +182,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function bringIntoSight({ row, column }) {
     const { beside, above, wide, tall } = geometry;
     const [x, y] = [(column ?? 0) * wide, (row ?? 0) * tall];
-    const reach = (now, from, size, room) => bounded(now, from + size - room, from);
-    scroller.scrollLeft = reach(scroller.scrollLeft, x, wide + 8, scroller.clientWidth - beside);
-    scroller.scrollTop = reach(scroller.scrollTop, y, tall + 8, scroller.clientHeight - above);
+    const reach = (now, from, size, room) => bounded(now, from + size + FADE - room, Math.max(0, from - FADE)); // not where it fades
+    scroller.scrollLeft = reach(scroller.scrollLeft, x, wide, scroller.clientWidth - beside);
+    scroller.scrollTop = reach(scroller.scrollTop, y, tall, scroller.clientHeight - above);
   }
 
   scroller.addEventListener("scroll", () => (scrolled = [scroller.scrollLeft, scroller.scrollTop]));
-  canvas.addEventListener("pointermove", (event) => point(under(event)));
-  canvas.addEventListener("pointerleave", () => point(null));
-  canvas.addEventListener("click", (event) => {
-    const target = under(event);
-    if (target) pin(same(target, pinned) ? null : target);
-  });
+  onPointer(canvas, under, point, (target) => pin(alike(target, pinned) ? null : target));
   onKeys(canvas, {
     ArrowUp: () => walk(-1, 0),
     ArrowDown: () => walk(1, 0),

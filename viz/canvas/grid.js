@@ -2,7 +2,7 @@
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const { header, arrays } = unpack(data);
-  const { theme, heads, order, perRow, pinned, linear, rowLabels } = header;
+  const { theme, heads, order, perRow, pinned, rowLabels } = header;
   const root = freshRoot(parentElement, theme);
   const GUTTER = 8;
   const CAPTION = 20;
@@ -18,10 +18,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let geometry = null;
 
   // One pixel a cell; when there are more cells than pixels, each pixel shows the largest, so that no peak is lost.
+  // Shades are as in viz/thumbnails.py: of the allowed cells only, and the larger the weight, the higher its shade.
   function picture(head, index) {
-    const weights = arrays[`weights${index}`];
-    const allowed = arrays[`allowed${index}`];
-    const [T, S] = weights.shape;
+    const shades = arrays[`shades${index}`];
+    const mask = arrays[`mask${head.mask}`]; // none for a head that may look everywhere
+    const [T, S] = head.cells;
     const pool = Math.ceil(Math.max(T, S) / 120);
     const [rows, columns] = [Math.ceil(T / pool), Math.ceil(S / pool)];
     const made = document.createElement("canvas");
@@ -29,27 +30,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
     made.height = rows;
     const context = made.getContext("2d");
     const image = context.createImageData(columns, rows);
-    const shades = theme.ramps[head.kind].map(rgb);
+    const colours = theme.ramps[head.kind].map(rgb);
     const forbidden = rgb(theme.forbidden);
-    const largest = new Float32Array(rows * columns).fill(-1);
+    const largest = new Int16Array(rows * columns).fill(-1);
+    let next = 0;
     for (let row = 0; row < T; row++) {
       for (let column = 0; column < S; column++) {
-        if (allowed && !allowed[row * S + column]) continue;
+        if (mask && !mask[row * S + column]) continue;
         const at = Math.floor(row / pool) * columns + Math.floor(column / pool);
-        largest[at] = Math.max(largest[at], weights[row * S + column] / 65535);
+        largest[at] = Math.max(largest[at], shades[next++]);
       }
     }
-    largest.forEach((weight, at) => {
-      const position = linear ? weight : Math.sqrt(Math.max(weight, 0));
-      const colour = weight < 0 ? forbidden : shades[Math.round(position * (shades.length - 1))];
-      image.data.set([...colour, 255], at * 4);
-    });
+    largest.forEach((shade, at) => image.data.set([...(shade < 0 ? forbidden : colours[shade]), 255], at * 4));
     context.putImageData(image, 0, 0);
     return made;
   }
 
   function height(index, size) {
-    const [T, S] = arrays[`weights${index}`].shape;
+    const [T, S] = heads[index].cells;
     return (T * size) / Math.max(T, S);
   }
 
@@ -84,7 +82,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.imageSmoothingEnabled = false;
     for (const { index, x, y, first, row } of places) {
       const made = pictures[index];
-      const [T, S] = arrays[`weights${index}`].shape;
+      const [T, S] = heads[index].cells;
       const scale = size / Math.max(T, S);
       const [w, h] = [S * scale, T * scale];
       context.drawImage(made, x, y, w, h);
@@ -110,8 +108,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     }
     const shown = heads[hovered ?? opened];
     reading.textContent = shown
-      ? `${theme.marks[shown.kind]} ${shown.kind}, layer ${shown.layer}, ${shown.name}${hovered !== null && hovered !== opened ? " — click to open it" : ""}`
-      : "Click a map to see it among all heads.";
+      ? `${theme.marks[shown.kind]} ${shown.kind}, layer ${shown.layer}, ${shown.name}${hovered !== null && hovered !== opened ? forHand(" — click to open it") : ""}`
+      : forHand("Click a map to see it among all heads.");
   }
 
   function under(event) {
@@ -128,27 +126,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
     redraw();
   }
 
-  canvas.addEventListener("pointermove", (event) => {
-    const next = under(event);
+  function point(next) {
     canvas.style.cursor = next === null ? "default" : "pointer";
-    if (next !== hovered) {
-      hovered = next;
-      redraw();
-    }
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
+    if (next === hovered) return;
+    hovered = next;
     redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const index = under(event);
-    if (index !== null) open(index);
-  });
-  const walk = (by) => () => {
-    const at = order.indexOf(hovered ?? opened ?? order[0]);
-    hovered = order[Math.max(0, Math.min(order.length - 1, at + by))];
-    redraw();
-  };
+  }
+
+  const walk = (by) => () => point(order[bounded(order.indexOf(hovered ?? opened ?? order[0]) + by, 0, order.length - 1)]);
+  onPointer(canvas, under, point, open);
   onKeys(canvas, {
     ArrowUp: walk(-perRow),
     ArrowDown: walk(perRow),

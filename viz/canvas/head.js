@@ -34,7 +34,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const labels = map.rows.map((_, row) => rowLabel(map, row));
     const left = Math.min(longest(labels) + 14, width * 0.34);
     const top = Math.min(longest(map.columns) * 0.8 + 22, 112);
-    const size = Math.max(1, Math.min(26, (width - left - top * 0.55) / S));
+    const size = Math.max(1, Math.min(26, (width - left - overhang(longest(map.columns), top - 14)) / S));
     return { width, left, top, cell: size, labels, x: left, y: top, height: top + T * size + 44 };
   }
 
@@ -102,7 +102,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function drawUnmarked(context) {
     const { x, y, cell: size } = geometry;
     drawMatrix(context, theme, map, arrays, geometry, linear);
-    drawScale(context, theme, map.kind, x, y + T * size + 12, Math.min(260, Math.max(120, S * size)), linear);
+    drawScale(context, theme, map, x, y + T * size + 12, Math.min(260, Math.max(120, S * size)), linear);
   }
 
   function redraw() {
@@ -118,13 +118,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
       else drawAsMatrix(context);
     }
     const focus = cell();
-    reading.textContent = focus
-      ? say(map, arrays, focus.row, focus.column)
-      : header.hint;
+    reading.textContent = focus ? say(map, arrays, focus.row, focus.column) : forHand(header.hint);
     aloud.textContent = pinned ? `Pinned: ${say(map, arrays, pinned.row, pinned.column)}` : "";
   }
 
-  let chosenRow = pinned ? pinned.row : heaviestRow();
+  let chosenRow = pinned ? pinned.row : (header.row ?? heaviestRow());
   function heaviestRow() {
     let best = 0;
     let found = 0;
@@ -175,36 +173,25 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return best;
   }
 
-  canvas.addEventListener("pointermove", (event) => {
-    const next = under(event);
-    if (JSON.stringify(next) === JSON.stringify(hovered)) return;
+  function point(next) {
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
-    redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const target = under(event);
-    if (!target) return;
-    const same = pinned && pinned.row === target.row && pinned.column === target.column;
-    pin(same ? null : target);
-  });
-  canvas.addEventListener("keydown", (event) => {
-    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (event.key === "Escape" && pinned) pin(null);
-    else if (event.key === "Enter" && cell()) pin({ ...cell() });
-    else if (event.key in steps) {
-      const from = cell() ?? { row: 0, column: 0 };
-      const [down, across] = cell() ? steps[event.key] : [0, 0];
-      hovered = {
-        row: Math.max(0, Math.min(T - 1, from.row + down)),
-        column: Math.max(0, Math.min(S - 1, from.column + across)),
-      };
-      redraw();
-    } else return;
-    event.preventDefault();
+  }
+
+  // The first press of an arrow key begins at the first cell.
+  const walk = (down, across) => () => {
+    const from = cell();
+    point(from ? { row: bounded(from.row + down, 0, T - 1), column: bounded(from.column + across, 0, S - 1) } : { row: 0, column: 0 });
+  };
+  onPointer(canvas, under, point, (target) => pin(alike(target, pinned) ? null : target));
+  onKeys(canvas, {
+    ArrowUp: walk(-1, 0),
+    ArrowDown: walk(1, 0),
+    ArrowLeft: walk(0, -1),
+    ArrowRight: walk(0, 1),
+    Enter: () => (cell() ? pin({ ...cell() }) : false),
+    Escape: () => (pinned ? pin(null) : false),
   });
 
   return onWidth(root, (width) => {

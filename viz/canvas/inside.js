@@ -60,7 +60,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (hovered !== null) outline(context, theme, label + hovered * bar, 1, bar, height - 4, 1);
     reading.textContent =
       hovered === null
-        ? words.hint
+        ? forHand(words.hint)
         : `dimension ${hovered + 1} of ${K}: ${signed(arrays.query[hovered])} × ${signed(arrays.key[hovered])} = ${signed(arrays.product[hovered])}`;
   }
 
@@ -117,11 +117,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     redraw();
   }
 
-  canvas.addEventListener("pointermove", (event) => {
+  function under(event) {
     const at = Math.floor((pointed(event, canvas)[0] - geometry.label) / geometry.bar);
-    point(at >= 0 && at < K ? at : null);
-  });
-  canvas.addEventListener("pointerleave", () => point(null));
+    return at >= 0 && at < K ? at : null;
+  }
+
+  onPointer(canvas, under, point);
   onKeys(canvas, {
     ArrowRight: () => point(Math.min(K - 1, (hovered ?? -1) + 1)),
     ArrowLeft: () => point(Math.max(0, (hovered ?? 1) - 1)),

@@ -24,6 +24,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const reading = element("p", { class: "reading" });
   const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": "lens-pinned" });
   holder.append(names, canvas);
+  const fade = fadeWhereMore(holder, () => [BESIDE, 0]);
   root.append(holder, scale, reading, aloud);
 
   const TOP = 48; // what is read, and the arrow
@@ -31,7 +32,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const shadeOf = (probability) => shade(theme, "chrome", probability * DEEPEST, true);
 
   function measure(width) {
-    const cell = Math.max(CELL.least, Math.min(CELL.most, (width - BESIDE - 2) / T));
+    const cell = bounded((width - BESIDE - 2) / T, CELL.least, CELL.most);
     geometry = { width, cell, height: TOP + R * CELL.tall + BELOW };
   }
 
@@ -122,7 +123,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function point(next) {
-    if (next?.row === hovered?.row && next?.column === hovered?.column) return;
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
   }
@@ -131,24 +132,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const [x, y] = pointed(event, canvas);
     const [row, column] = [Math.floor((y - TOP) / CELL.tall), Math.floor(x / geometry.cell)];
     if (column < 0 || column >= T) return null;
-    return { row: Math.max(0, Math.min(R - 1, row)), column };
+    return { row: bounded(row, 0, R - 1), column };
   }
 
   const walk = (down, across) => () => {
     const from = hovered ?? pinned;
-    point({ row: Math.max(0, Math.min(R - 1, from.row + down)), column: Math.max(0, Math.min(T - 1, from.column + across)) });
+    point({ row: bounded(from.row + down, 0, R - 1), column: bounded(from.column + across, 0, T - 1) });
     bringIntoSight(hovered.column);
   };
 
   function bringIntoSight(column) {
     const left = column * geometry.cell;
-    const room = holder.clientWidth - BESIDE - geometry.cell;
-    holder.scrollLeft = Math.max(Math.min(holder.scrollLeft, left), left - room);
+    const room = holder.clientWidth - BESIDE - geometry.cell - FADE;
+    holder.scrollLeft = Math.max(Math.min(holder.scrollLeft, left - FADE), left - room);
   }
 
-  canvas.addEventListener("pointermove", (event) => point(under(event)));
-  canvas.addEventListener("pointerleave", () => point(null));
-  canvas.addEventListener("click", (event) => under(event) && pin(under(event)));
+  onPointer(canvas, under, point, pin);
   onKeys(canvas, {
     ArrowUp: walk(-1, 0),
     ArrowDown: walk(1, 0),
@@ -162,5 +161,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     redraw();
     if (scrolled === null) bringIntoSight(pinned.column);
     else holder.scrollLeft = scrolled;
+    fade();
   });
 }

@@ -8,7 +8,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let smoothing = root.untold ?? header.smoothing;
   let step = header.step - 1;
   let hovered = null;
-  let resting = null;
   let width = 0;
 
   const strip = stepBars(theme, {
@@ -24,35 +23,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
     },
   });
   strip.listen(() => step);
-  const reading = element("p", { class: "reading" });
-  const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": "loss" });
-  const bars = element("div", { class: "strip chances targets", "data-marker": "targets" });
-  const side = element("div", { class: "card sliders" });
-  const both = element("div", { class: "both" });
-  both.append(bars, side);
-  root.append(strip.holder, reading, both, aloud);
+  const { reading, aloud, bars, sliders } = underSteps(root, strip, { said: "loss", bars: "targets", look: "targets" });
+  const waiting = afterRest(root, () => setTriggerValue("smoothing", { value: smoothing }));
 
   const line = element("label", { class: "slider" });
   const input = element("input", { type: "range", min: 0, max: 0.9, step: 0.05, "aria-label": "label smoothing", "data-slider": "smoothing" });
   const value = element("span", { class: "digits" });
   const total = element("p", { class: "soft small effect", "data-marker": "total" });
   line.append(element("span", {}, "label smoothing ε"), value, input);
-  side.append(line, total);
+  sliders.append(line, total);
   input.value = String(smoothing);
   input.addEventListener("input", () => {
     root.untold = smoothing = Number(input.value);
-    clearTimeout(resting);
+    waiting.stop();
     redraw();
   });
-  input.addEventListener("change", rest);
-
-  function rest() {
-    clearTimeout(resting);
-    resting = setTimeout(() => {
-      root.untold = null;
-      setTriggerValue("smoothing", { value: smoothing });
-    }, REST);
-  }
+  input.addEventListener("change", waiting.rest);
 
   const parts = (one) => [(1 - smoothing) * one.surprise, smoothing * one.spread];
   const lossOf = (one) => parts(one)[0] + parts(one)[1];
@@ -131,7 +117,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     );
   }
 
-  if (root.untold !== undefined && root.untold !== null) rest();
   const stop = onWidth(root, (next) => {
     width = next;
     redraw();
@@ -139,6 +124,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   });
   return () => {
     stop();
-    clearTimeout(resting);
+    waiting.stop();
   };
 }

@@ -38,7 +38,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const step = element("div", { class: "card said", "data-marker": "flow" });
   const reading = element("div", { class: "card box-reading", "aria-live": "polite", "data-marker": "box" });
   const bars = element("div", { class: "strip parts", "data-marker": "parts" });
-  step.append(element("p", { class: "kind" }, header.names[flow]), element("p", {}, header.said));
+  step.append(element("p", { class: "kind" }, header.names[flow]), element("p", {}, forHand(header.said)));
   panel.append(step, reading, bars);
   root.append(drawing, panel);
   fillBars();
@@ -93,7 +93,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (box) {
       const title = element("p", { class: "kind" }, box.title);
       if (box.kind) title.style.color = theme[box.kind];
-      const facts = [box.shape && `${box.shape} inside`, box.out && `${box.out} on the way out`, box.parameters, box.door && `a click opens ${box.door}`];
+      const facts = [box.shape && `${box.shape} inside`, box.out && `${box.out} on the way out`, box.parameters, box.door && forHand(`a click opens ${box.door}`)];
       reading.append(title, element("p", {}, box.does), element("p", { class: "soft small" }, facts.filter(Boolean).join(" · ")));
     } else reading.append(element("p", { class: "soft" }, header.note));
     for (const line of bars.children) line.classList.toggle("marked", Boolean(box?.part) && line.dataset.part === box.part);
@@ -273,9 +273,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function label(context, text, x, y) {
+    context.fillStyle = theme.soft;
     context.font = `11px ${CODE}`;
     context.textAlign = "left";
     context.fillText(text, x, y);
+    context.fillStyle = theme.chrome;
   }
 
   return onWidth(root, (width) => {

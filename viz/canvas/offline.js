@@ -48,15 +48,18 @@ function weightsOf(kind, index) {
 function showGrid() {
   const [L, H] = arrays[state.kind].shape;
   const allowed = arrays[`${state.kind}_allowed`];
+  const ramp = theme().ramps[state.kind];
   const heads = [];
-  const parts = {};
+  const parts = { mask0: allowed };
   for (let index = 0; index < L * H; index++) {
     const [layer, head] = [Math.floor(index / H) + 1, (index % H) + 1];
     const weights = weightsOf(state.kind, index);
-    heads.push({ kind: state.kind, layer, head, caption: String(head) });
-    parts[`weights${index}`] = Uint16Array.from(weights, (weight) => Math.round(weight * 65535));
-    parts[`weights${index}`].shape = weights.shape;
-    parts[`allowed${index}`] = allowed;
+    const [name, caption] = [`head ${head}`, String(head)];
+    heads.push({ kind: state.kind, layer, head, name, caption, cells: weights.shape, mask: 0 });
+    const seen = weights.filter((_, cell) => allowed[cell]);
+    const shades = Uint8Array.from(seen, (weight) => shadeNumber(ramp, weight, state.linear));
+    shades.shape = [shades.length];
+    parts[`shades${index}`] = shades;
   }
   const said = {
     heads,
@@ -64,7 +67,6 @@ function showGrid() {
     perRow: H,
     opened: (state.layer - 1) * H + state.head - 1,
     pinned: state.pinned,
-    linear: state.linear,
     rowLabels: Array.from({ length: L }, (_, layer) => `L${layer + 1}`),
     size: 96,
   };

@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const TC = maps.masked.columns.length;
   const root = freshRoot(parentElement, theme);
   // A step that Python has not heard of yet outlives its answer to an earlier one.
-  let step = Math.max(1, Math.min(T, root.untold ?? header.step));
+  let step = bounded(root.untold ?? header.step, 1, T);
   let hovered = null; // {kind, row, column}
   let pinned = header.pinned;
   let playing = null;
@@ -40,7 +40,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function go(next, { rest = REST } = {}) {
-    next = Math.max(1, Math.min(T, next));
+    next = bounded(next, 1, T);
     if (next === step) return;
     root.untold = step = next;
     redraw();
@@ -82,8 +82,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const longest = (labels) => Math.max(...labels.map((label) => context.measureText(label).width));
     const side = Math.min(Math.max(longest(maps.masked.rows), longest(maps.masked.predicts)) + 8, 120, width * 0.13);
     const middle = 2 * side + 44;
-    const top = Math.min(longest([...maps.masked.columns, ...maps.cross.columns]) * 0.8 + 22, 112) + 30;
-    const slack = Math.min(70, top * 0.6);
+    const widest = longest([...maps.masked.columns, ...maps.cross.columns]);
+    const top = Math.min(widest * 0.8 + 22, 112) + 30;
+    const slack = overhang(widest, top - 44);
     const cell = Math.max(1, Math.min(34, Math.max(20, 480 / T), (width - middle - slack - 4) / (TC + S)));
     const left = 2;
     const right = left + TC * cell + middle;
@@ -115,9 +116,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
       const width = Math.min(240, Math.max(90, maps[kind].columns.length * at.cell - 8));
       const below = at.y + T * at.cell + 12;
       drawMatrix(context, theme, maps[kind], numbers[kind], at, linear);
-      if (maps[kind].stage.name === "softmax") drawScale(context, theme, kind, at.x, below, width, linear);
-      else if (maps[kind].stage.name === "mask") drawZeros(context, kind, at);
-      else drawStageScale(context, theme, maps[kind], at.x, below, width);
+      if (maps[kind].stage.name === "mask") drawZeros(context, kind, at);
+      else drawScale(context, theme, maps[kind], at.x, below, width, linear);
     }
     drawAnswers(context);
   }
@@ -201,7 +201,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     reading.style.display = narrow && !pinned ? "none" : "block";
     reading.textContent = focus
       ? `${say(maps[focus.kind], numbers[focus.kind], focus.row, focus.column)} `
-      : "Point at a cell to read it; click to pin it and to stop at its row.";
+      : forHand("Point at a cell to read it; click to pin it and stop at its row.");
     if (header.door && pinned && focus === pinned) reading.append(door);
     aloud.textContent = pinned ? `Pinned: ${say(maps[pinned.kind], numbers[pinned.kind], pinned.row, pinned.column)}` : "";
     slider.value = String(step);
@@ -241,7 +241,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function whole(kind, row) {
     const onPick = (column) => pin(marked(kind, row) === column ? null : { kind, row, column });
     const plain = { weights: numbers[kind].weights, allowed: numbers[kind].allowed };
-    return strip(theme, maps[kind], plain, row, { linear, marked: marked(kind, row), onPick });
+    const holder = strip(theme, maps[kind], plain, row, { linear, marked: marked(kind, row), onPick });
+    const hidden = maps[kind].columns.length - possible(kind, row);
+    if (!hidden) return holder;
+    holder.querySelectorAll(".forbidden").forEach((bar) => bar.remove()); // the other attention would be far below them
+    holder.append(element("p", { class: "soft small hidden-count" }, `−∞ for ${hidden === 1 ? "1 token" : `${hidden} tokens`} that the mask hides`));
+    return holder;
   }
 
   // The few tokens that hold most of the row, as bars.
@@ -269,49 +274,42 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return { kind: null, row, column: null };
   }
 
-  const same = (one, other) => one && other && one.kind === other.kind && one.row === other.row && one.column === other.column;
-
   // Left and right walk through the step's cells, from the masked side into the cross side.
   function across(by) {
     const from = hovered ?? pinned;
     const at = !from ? -1 : from.kind === "masked" ? from.column : TC + from.column;
-    const to = Math.max(0, Math.min(TC + S - 1, at < 0 ? 0 : at + by));
+    const to = at < 0 ? 0 : bounded(at + by, 0, TC + S - 1);
     hovered = to < TC ? { kind: "masked", row: step - 1, column: to } : { kind: "cross", row: step - 1, column: to - TC };
     redraw();
   }
 
   function down(by) {
-    if (hovered) hovered = { ...hovered, row: Math.max(0, Math.min(T - 1, step - 1 + by)) };
+    if (hovered) hovered = { ...hovered, row: bounded(step - 1 + by, 0, T - 1) };
     go(step + by);
   }
 
-  canvas.addEventListener("pointermove", (event) => {
-    const found = under(event);
-    const next = found && found.kind ? found : null;
-    if (next === hovered || same(next, hovered)) return;
+  // Beside the two matrices there is a row, but no cell.
+  function point(found) {
+    const next = found?.kind ? found : null;
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
-    redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const found = under(event);
-    if (!found) return;
-    if (found.kind) pin(same(found, pinned) ? null : found);
+  }
+
+  function choose(found) {
+    if (found.kind) pin(alike(found, pinned) ? null : found);
     else go(found.row + 1, { rest: 0 });
-  });
-  canvas.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowUp") down(-1);
-    else if (event.key === "ArrowDown") down(1);
-    else if (event.key === "ArrowLeft") across(-1);
-    else if (event.key === "ArrowRight") across(1);
-    else if (event.key === "Enter" && hovered) pin({ ...hovered });
-    else if (event.key === "Escape") pinned ? pin(null) : ((hovered = null), redraw());
-    else if (event.key === " ") play.click();
-    else return;
-    event.preventDefault();
+  }
+
+  onPointer(canvas, under, point, choose);
+  onKeys(canvas, {
+    ArrowUp: () => down(-1),
+    ArrowDown: () => down(1),
+    ArrowLeft: () => across(-1),
+    ArrowRight: () => across(1),
+    Enter: () => (hovered ? pin({ ...hovered }) : false),
+    Escape: () => (pinned ? pin(null) : point(null)),
+    " ": () => play.click(),
   });
   slider.addEventListener("input", () => go(Number(slider.value)));
   if (root.untold) resting = setTimeout(tell, REST);

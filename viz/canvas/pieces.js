@@ -51,8 +51,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function go(side, place) {
-    const line = chips[Math.max(0, Math.min(chips.length - 1, side))];
-    line[Math.max(0, Math.min(line.length - 1, place))].focus();
+    const line = chips[bounded(side, 0, chips.length - 1)];
+    line[bounded(place, 0, line.length - 1)].focus();
   }
 
   function pick(side, place) {

@@ -14,7 +14,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const legend = element("div", { class: "legend" });
   groups.forEach(({ name, hollow, colour }) => {
     const item = element("span", {}, `${hollow ? "○" : "●"} ${name}`);
-    item.style.color = colour;
+    item.style.color = hollow ? theme.soft : colour;
     legend.append(item);
   });
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-marker": "plane" });
@@ -48,7 +48,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     points.forEach((_, n) => drawLink(context, n, number));
     points.forEach((_, n) => drawPoint(context, n, number));
     drawNames(context, number);
-    reading.textContent = focus() >= 0 ? points[focus()].says : "Point at a piece to read it.";
+    reading.textContent = focus() >= 0 ? points[focus()].says : forHand("Point at a piece to read it.");
   }
 
   function drawCircle(context) {
@@ -81,9 +81,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.stroke();
   }
 
-  // The focused piece is named in any case, the others where there is room.
+  // The focused piece is named in any case, the others where their names cover neither a point nor a name. A name has the
+  // colour of its group.
   function drawNames(context, number) {
-    const taken = [];
+    const taken = geometry.places.map(([x, y]) => [x - 5, y - 5, x + 5, y + 5]);
+    const named = new Set(); // equal names of points on one spot are one name
+    const free = ([left, top, right, bottom]) =>
+      left >= 2 && right <= geometry.width - 2 && top >= 2 && bottom <= height - 2 &&
+      !taken.some((other) => left < other[2] && right > other[0] && top < other[3] && bottom > other[1]);
     const order = points.map((_, n) => n).sort((one, other) => rank(one) - rank(other));
     function rank(n) {
       return (points[n].number === number ? 0 : 2) + (n === focus() ? 0 : 1) - points[n].group / groups.length;
@@ -92,21 +97,30 @@ export default function ({ data, parentElement, setTriggerValue }) {
     for (const n of order) {
       const here = points[n].number === number;
       const [x, y] = geometry.places[n];
-      const wide = context.measureText(points[n].label).width;
-      const left = x + 9 + wide > geometry.width - 4 ? x - 9 - wide : x + 9;
-      const box = [left, y - 8, left + wide, y + 8];
-      if (!here && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;
+      const spot = `${points[n].label} ${Math.round(x / 8)} ${Math.round(y / 8)}`;
+      if (named.has(spot)) continue;
+      const boxes = around(x, y, context.measureText(points[n].label).width);
+      const box = boxes.find(free) ?? (here ? boxes[x > geometry.width / 2 ? 1 : 0] : null);
+      if (!box) continue;
       taken.push(box);
-      context.fillStyle = here ? theme.ink : theme.soft;
-      context.fillText(points[n].label, left, y + 4);
+      named.add(spot);
+      const { colour, hollow } = groups[points[n].group];
+      context.fillStyle = here ? theme.ink : hollow ? theme.soft : colour;
+      context.fillText(points[n].label, box[0], box[3] - 4);
     }
+  }
+
+  // Where a name can stand: beside its point, above and below it.
+  function around(x, y, wide) {
+    const corners = [[x + 9, y - 8], [x - 9 - wide, y - 8], [x - wide / 2, y - 24], [x - wide / 2, y + 8], [x + 6, y - 21], [x + 6, y + 5], [x - 6 - wide, y - 21], [x - 6 - wide, y + 5]];
+    return corners.map(([left, top]) => [left, top, left + wide, top + 16]);
   }
 
   function under(event) {
     const [px, py] = pointed(event, canvas);
     const away = geometry.places.map(([x, y]) => Math.hypot(x - px, y - py));
     const nearest = away.indexOf(Math.min(...away));
-    return away[nearest] <= REACH ? nearest : -1;
+    return away[nearest] <= REACH ? nearest : null;
   }
 
   function point(n) {
@@ -125,13 +139,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function walk(by, group) {
     const from = points[Math.max(0, focus())];
     const numbers = points.map((other) => other.number);
-    const number = Math.max(1, Math.min(Math.max(...numbers), from.number + by));
+    const number = bounded(from.number + by, 1, Math.max(...numbers));
     point(points.findIndex((other) => other.number === number && other.group === (group ?? from.group)));
   }
 
-  canvas.addEventListener("pointermove", (event) => point(under(event)));
-  canvas.addEventListener("pointerleave", () => point(-1));
-  canvas.addEventListener("click", (event) => pick(under(event)));
+  onPointer(canvas, under, (n) => point(n ?? -1), pick);
   onKeys(canvas, {
     ArrowRight: () => walk(1),
     ArrowLeft: () => walk(-1),

@@ -184,7 +184,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     context.drawImage(frame.base, 0, 0, frame.whole, frame.tall);
     drawMarked(context);
     const hint = "Point at a head to read it; a click chooses it, another click opens it on the page Heads.";
-    reading.textContent = hovered ? say(hovered) : chosen !== null ? say({ index: chosen }) : points.length ? hint : header.empty;
+    reading.textContent = hovered ? say(hovered) : chosen !== null ? say({ index: chosen }) : points.length ? forHand(hint) : header.empty;
     aloud.textContent = chosen === null ? "" : `Chosen: ${say({ index: chosen })}`;
   }
 
@@ -234,36 +234,26 @@ export default function ({ data, parentElement, setTriggerValue }) {
     redraw();
   }
 
-  canvas.addEventListener("pointermove", (event) => {
-    const next = under(event);
-    if (JSON.stringify(next) === JSON.stringify(hovered)) return;
+  function point(next) {
+    if (alike(next, hovered)) return;
     hovered = next;
     redraw();
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
-    redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const target = under(event);
-    if (target) choose(target.index);
-  });
+  }
+
+  onPointer(canvas, under, point, (target) => choose(target.index));
   onKeys(canvas, {
     ArrowLeft: () => move(-1, 0),
     ArrowRight: () => move(1, 0),
     ArrowUp: () => move(0, -1),
     ArrowDown: () => move(0, 1),
     Enter: () => (hovered || chosen !== null ? choose(hovered ? hovered.index : chosen) : false),
-    Escape: () => {
-      if (!hovered) return false;
-      hovered = null;
-      redraw();
-    },
+    Escape: () => (hovered ? point(null) : false),
   });
 
   return onWidth(root, (width) => {
     frame = measure(width);
     drawNames();
+    reserve(reading, points.flatMap((point) => [point.said, point.baselineSaid ?? ""]));
     redraw();
   });
 }

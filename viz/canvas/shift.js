@@ -6,7 +6,7 @@ export default function ({ data, parentElement }) {
   const root = freshRoot(parentElement, header.theme);
   root.classList.add("shift");
   const line = element("div", { class: "words", role: "list", "data-marker": "shift" });
-  const hint = `Point at a step to read it. A full bar is ${digits(header.limit)} bits.`;
+  const hint = forHand("Point at a step to read it.");
   const reading = element("p", { class: "reading", "aria-live": "polite" }, hint);
   for (const step of header.steps) line.append(chip(step));
   root.append(line, reading);
@@ -15,7 +15,7 @@ export default function ({ data, parentElement }) {
     const made = element("div", { class: now === null ? "step" : "step changed", role: "listitem", tabindex: "0", title: said });
     const rail = element("span", { class: "rail" });
     const level = element("span", { class: "level" });
-    level.style.width = `${(100 * moved) / header.limit}%`;
+    level.style.width = `${100 * Math.sqrt(bounded(moved / header.limit, 0, 1))}%`;
     rail.append(level);
     made.append(
       element("span", { class: "token" }, text),

@@ -10,6 +10,7 @@ function stepBars(theme, { marker, label, texts, height, point, pick }) {
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-marker": marker });
   canvas.setAttribute("aria-label", `${label}, ${texts.length} steps. Left and right move, Enter picks a step.`);
   holder.append(canvas);
+  const fade = fadeWhereMore(holder);
   const T = texts.length;
   let place = null;
 
@@ -18,8 +19,9 @@ function stepBars(theme, { marker, label, texts, height, point, pick }) {
     context.font = `13px ${CODE}`;
     const longest = Math.max(...texts.map((text) => context.measureText(text).width));
     const top = Math.ceil(Math.min(longest * 0.8 + 20, 84));
-    const cell = Math.max(LEAST_BAR, Math.min(MOST_BAR, (width - AXIS - 4 - top * 0.55) / T));
-    place = { x: AXIS, y: top, cell, width: Math.max(width - 2, AXIS + T * cell + top * 0.55) };
+    const over = overhang(longest, top - 12);
+    const cell = bounded((width - AXIS - 4 - over) / T, LEAST_BAR, MOST_BAR);
+    place = { x: AXIS, y: top, cell, width: Math.max(width - 2, AXIS + T * cell + over) };
   }
 
   // bars(step): [value, colour, share of the column's width], the widest first. ticks: values beside the axis.
@@ -48,6 +50,7 @@ function stepBars(theme, { marker, label, texts, height, point, pick }) {
     for (const [index, line] of [[hovered, 1], [step, 2]]) {
       if (index !== null) outline(context, theme, x + index * cell, y - 1, cell, height + 3, line);
     }
+    fade();
   }
 
   function under(event) {
@@ -57,7 +60,7 @@ function stepBars(theme, { marker, label, texts, height, point, pick }) {
 
   function bringIntoSight(index) {
     const left = place.x + index * place.cell;
-    const room = holder.clientWidth - place.cell - 8;
+    const room = holder.clientWidth - place.cell - FADE;
     holder.scrollLeft = Math.max(Math.min(holder.scrollLeft, left - place.x), left - room);
   }
 
@@ -68,13 +71,11 @@ function stepBars(theme, { marker, label, texts, height, point, pick }) {
     point(hovered);
   }
   const walk = (by, from) => () => {
-    move(Math.max(0, Math.min(T - 1, (hovered ?? from()) + by)));
+    move(bounded((hovered ?? from()) + by, 0, T - 1));
     bringIntoSight(hovered);
   };
   function listen(step) {
-    canvas.addEventListener("pointermove", (event) => move(under(event)));
-    canvas.addEventListener("pointerleave", () => move(null));
-    canvas.addEventListener("click", (event) => under(event) !== null && pick(under(event)));
+    onPointer(canvas, under, move, pick);
     onKeys(canvas, {
       ArrowLeft: walk(-1, step),
       ArrowRight: walk(1, step),
@@ -86,4 +87,32 @@ function stepBars(theme, { marker, label, texts, height, point, pick }) {
   }
 
   return { holder, draw, listen, bringIntoSight };
+}
+
+// What stands under the bars: what the step says, its pieces as bars, and beside those a card for sliders.
+function underSteps(root, strip, { said, bars: marker, look }) {
+  const reading = element("p", { class: "reading" });
+  const aloud = element("p", { class: "hidden", "aria-live": "polite", "data-marker": said });
+  const bars = element("div", { class: `strip chances ${look}`.trim(), "data-marker": marker });
+  const sliders = element("div", { class: "card sliders" });
+  const both = element("div", { class: "both" });
+  both.append(bars, sliders);
+  root.append(strip.holder, reading, both, aloud);
+  return { reading, aloud, bars, sliders };
+}
+
+// Tells Python what a slider was set to, once it has rested. Until then root.untold holds it, and outlives an answer to
+// something earlier.
+function afterRest(root, tell) {
+  let resting = null;
+  const stop = () => clearTimeout(resting);
+  const rest = () => {
+    stop();
+    resting = setTimeout(() => {
+      root.untold = null;
+      tell();
+    }, REST);
+  };
+  if (root.untold !== undefined && root.untold !== null) rest();
+  return { rest, stop };
 }

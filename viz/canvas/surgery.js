@@ -13,7 +13,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let hovered = null;
   let geometry = null;
 
-  const mode = element("p", { class: "mode", "data-marker": "mode" }, header.mode);
+  const mode = element("p", { class: "mode", "data-marker": "mode" }, forHand(header.mode));
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-marker": "surgery" });
   canvas.setAttribute("aria-label", `${rows.length * columns} heads. ${header.mode} Arrow keys move, Enter clicks.`);
   const reading = element("p", { class: "reading" });
@@ -23,7 +23,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function measure(width) {
     const narrow = width < 400;
     const label = narrow ? 84 : 120;
-    const size = Math.max(CELL.least, Math.min(CELL.most, Math.floor((width - label - 4) / columns)));
+    const size = bounded(Math.floor((width - label - 4) / columns), CELL.least, CELL.most);
     const tall = Math.min(size, 36);
     const tops = [];
     let top = 22;
@@ -95,7 +95,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       context.fillText(marks[at], x + width / 2, y + height / 2 + 6);
     } else if (arrays.values && size >= 34) {
       context.font = `11px ${CODE}`;
-      context.fillStyle = Math.abs(value) > 0.6 * limit ? theme.background : theme.ink;
+      context.fillStyle = legible(theme, colour(value));
       context.fillText(short(value), x + width / 2, y + height / 2 + 4);
     }
   }
@@ -112,8 +112,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   function hint(at) {
-    if (!header.edits) return at === opened ? "" : " — click to open it";
-    return marks[at] ? " — click to change it" : "";
+    if (!header.edits) return at === opened ? "" : forHand(" — click to open it");
+    return marks[at] ? forHand(" — click to change it") : "";
   }
 
   function corner(at) {
@@ -136,37 +136,25 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   function walk(down, across) {
     const from = hovered ?? opened;
-    const row = Math.max(0, Math.min(rows.length - 1, Math.floor(from / columns) + down));
-    hovered = row * columns + Math.max(0, Math.min(columns - 1, (from % columns) + across));
-    redraw();
+    const row = bounded(Math.floor(from / columns) + down, 0, rows.length - 1);
+    point(row * columns + bounded((from % columns) + across, 0, columns - 1));
   }
 
-  canvas.addEventListener("pointermove", (event) => {
-    const next = under(event);
+  function point(next) {
     canvas.style.cursor = next === null ? "default" : "pointer";
     if (next === hovered) return;
     hovered = next;
     redraw();
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
-    redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const at = under(event);
-    if (at !== null) act(at);
-  });
+  }
+
+  onPointer(canvas, under, point, act);
   onKeys(canvas, {
     ArrowUp: () => walk(-1, 0),
     ArrowDown: () => walk(1, 0),
     ArrowLeft: () => walk(0, -1),
     ArrowRight: () => walk(0, 1),
     Enter: () => act(hovered ?? opened),
-    Escape: () => {
-      if (hovered === null) return false;
-      hovered = null;
-      return redraw();
-    },
+    Escape: () => (hovered === null ? false : point(null)),
   });
   return onWidth(root, (width) => {
     geometry = measure(width);
