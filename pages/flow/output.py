@@ -46,7 +46,7 @@ address.propose("layer", trace.layers("cross"))  # not another for each step: a 
 mount.lens(
     lens.payload(found, trace, names, theme=theme, step=step, layer=st.session_state["layer"]),
     key="lens",
-    on_pin=lambda layer, step: st.session_state.update(layer=layer, step=step),
+    on_pin=lambda layer, step: address.choose(layer=layer, step=step),
 )
 st.caption(lens.CAPTION)
 st.text(lens.since(found, trace, step))

@@ -57,7 +57,7 @@ mount.pair(
         shape=trace.shape,
     ),
     key="pair",
-    on_step=lambda step: state.update(step=step),
+    on_step=lambda step: address.choose(step=step),
     on_pin=pin,
     on_arithmetic=inside,
 )

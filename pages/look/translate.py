@@ -23,7 +23,7 @@ links = strongest(aligned.strength(trace, way))
 mount.translation(
     payload.translation(shown, links, considered, theme=theme, step=st.session_state["step"]),
     key="translation",
-    on_step=lambda step: st.session_state.update(step=step),
+    on_step=lambda step: address.choose(step=step),
 )
 st.caption(
     "A line joins each German word to the English word it leaned on most: cross-attention, "

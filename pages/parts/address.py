@@ -239,6 +239,13 @@ def propose(name: str, value: int | str | None) -> None:
             state[name] = value
 
 
+def choose(**values: Any) -> None:
+    """What the reader has chosen by a click. It stays when proposals change, also where it is what was proposed."""
+    st.session_state.update(values)
+    for name in values:
+        st.session_state.get(_PROPOSED, {}).pop(name, None)
+
+
 def within(name: str, most: int) -> None:
     """Let go of a number that counts further than there is, and say so."""
     value = st.session_state.get(name)

@@ -194,7 +194,7 @@ def open_head(places: Sequence[tuple[str, int]], row: int | None, head: int | No
 
 def _open(kind: str, layer: int, head: int) -> None:
     one = {} if measured.is_rollout() else {"head": head}  # a layer has no head, and the chosen one waits
-    st.session_state.update(one, kind=kind, layer=layer, query=None, key=None)
+    address.choose(**one, kind=kind, layer=layer, query=None, key=None)
 
 
 def say_texts(found: Runs, theme: Theme) -> None:

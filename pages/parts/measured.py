@@ -4,7 +4,7 @@ import streamlit as st
 
 from model import measures
 from model.trace import AttentionMap, Trace
-from pages.parts import axes, controls, shipped
+from pages.parts import address, axes, controls, shipped
 from viz import captions
 
 MEASURES = {"raw": "raw", "value": "value-weighted", "rollout": "rollout"}
@@ -52,4 +52,4 @@ def opened(maps: list[AttentionMap]) -> int:
 
 def open_(kind: str, layer: int, head: int) -> None:
     """A click on a thumbnail; 0 is no head."""
-    st.session_state.update(layer=layer, head=head or st.session_state["head"])
+    address.choose(layer=layer, head=head or st.session_state["head"])

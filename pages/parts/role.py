@@ -35,7 +35,7 @@ def chosen(rows: Sequence[Row], trace: Trace) -> Row:
 
 def choose(kind: str, layer: int, head: int) -> None:
     """From a callback: this head, and no cell of another one."""
-    st.session_state.update(kind=kind, layer=layer, head=head, query=None, key=None)
+    address.choose(kind=kind, layer=layer, head=head, query=None, key=None)
 
 
 def go(kind: str, layer: int, head: int) -> None:

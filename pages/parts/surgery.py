@@ -85,7 +85,7 @@ def _of_corpus(by: str) -> tuple[dict[Head, float], str, str]:
 
 def act(kind: str, layer: int, head: int) -> None:
     """A click on a head: it is opened, and edited if the tool edits heads."""
-    st.session_state.update(kind=kind, layer=layer, head=head, query=None, key=None)
+    address.choose(kind=kind, layer=layer, head=head, query=None, key=None)
     if edit := of_head(kind, layer, head):
         editing.toggle(edit)
 
@@ -108,7 +108,7 @@ def touch(trace: Trace, query: int | None, key: int | None) -> None:
     if edit:
         editing.toggle(edit)
     else:
-        st.session_state.update(query=query, key=key)
+        address.choose(query=query, key=key)
 
 
 def of_cell(trace: Trace, query: int | None, key: int | None) -> Edit | None:

@@ -123,6 +123,7 @@ def test_the_menu_keeps_the_sentence_and_the_choices(open_page: OpenPage) -> Non
     while not places or places[-1] != ("/heads", here) or "/masked_vs_cross" not in {path for path, _ in places}:
         wait_until_idle(page)
         page.go_back()
+        page.wait_for_timeout(500)  # until its run has begun: Streamlit can lose a Back before that
         bar.until_address(page, **here)
         expect(bar.sentence(page)).to_have_value(SENTENCE)
         places.append((bar.path(page), bar.address(page)))

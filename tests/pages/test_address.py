@@ -344,6 +344,18 @@ def test_a_proposal_does_not_touch_what_somebody_chose(session: SimpleNamespace)
     assert session.session_state["layer"] == 2
 
 
+def test_a_click_on_what_was_proposed_is_a_choice(session: SimpleNamespace) -> None:
+    """Silencing the proposed head moves the proposal: without this another head would be opened in its place."""
+    opened(session)
+    address.propose("layer", 3)
+    address.choose(layer=3, head=4)
+    address.write()
+    assert session.query_params == {"layer": "3", "head": "4"}
+    address.read("surgery")
+    address.propose("layer", 1)
+    assert (session.session_state["layer"], session.session_state["head"]) == (3, 4)
+
+
 def test_a_choice_made_after_a_proposal_holds(session: SimpleNamespace) -> None:
     opened(session)
     address.propose("layer", 3)
