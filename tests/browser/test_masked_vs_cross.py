@@ -111,6 +111,7 @@ def test_the_step_follows_slider_arrows_play_and_clicks_and_python_hears_when_it
     until_step(page, 2, kind="cross")
 
     box = page.get_by_role("combobox", name=re.compile("^Step"))
+    visits.wait_until_idle(page)  # a list that is open when a run ends is closed by it
     box.click()
     page.get_by_role("option", name=re.compile("^4 ")).click()
     stands_at(page, 4)
