@@ -43,12 +43,7 @@ def payload(
     row) are given.
     allowed (R, C) bool: cells that hold a number; the others are hatched.
     """
-    shape = len(rows), len(columns)
-    _fits("the numbers have", values, shape)
-    if allowed is not None:
-        _fits("allowed has", allowed, shape)
-    if names is not None and len(names) != values.size:
-        raise LabelError(f"there are {len(names)} names for {values.size} cells")
+    _labels_fit(values, allowed, rows, columns, names)
     _can_be_drawn(values if allowed is None else values[allowed], hue, limit)
     header = {
         "theme": for_canvas(theme),
@@ -93,6 +88,21 @@ def round_limit(values: Array) -> float:
     return float(
         next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= most * (1 - 1e-9))
     )
+
+
+def _labels_fit(
+    values: Array,
+    allowed: Array | None,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    names: Sequence[str] | None,
+) -> None:
+    shape = len(rows), len(columns)
+    _fits("the numbers have", values, shape)
+    if allowed is not None:
+        _fits("allowed has", allowed, shape)
+    if names is not None and len(names) != values.size:
+        raise LabelError(f"there are {len(names)} names for {values.size} cells")
 
 
 def _fits(what: str, array: Array, shape: tuple[int, int]) -> None:
