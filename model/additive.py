@@ -18,8 +18,10 @@ class AttentiveState:
     keys: Tensor  # (B, S, D), what the scores need of them
     may_look: Tensor  # (B, S) bool, True = a real token
 
-    def select(self, rows: Tensor) -> "AttentiveState":
+    def select(self, rows: Tensor, *, same_sources: bool = False) -> "AttentiveState":
         """The same state for these rows of the batch, in this order (repeats allowed); rows (N,) of indices."""
+        if same_sources:
+            return replace(self, hidden=self.hidden[rows], cell=self.cell[rows])
         return AttentiveState(*(tensor[rows] for tensor in vars(self).values()))
 
 

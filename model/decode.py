@@ -201,9 +201,10 @@ class _Beams:
             for parent, row in self._survivors(sentence, found):
                 parents.append(parent)
                 rows.append(row)
+        same_sources = [row.sentence for row in rows] == [row.sentence for row in self.rows]
         self.rows = rows
         if rows:
-            self.state = self.state.select(torch.tensor(parents, dtype=torch.long))
+            self.state = self.state.select(torch.tensor(parents, dtype=torch.long), same_sources=same_sources)
 
     def _survivors(self, sentence: int, found: Sequence[tuple[float, int, int, float]]) -> list[tuple[int, _Row]]:
         """Finish what ends among the best `beam` candidates, keep the best `beam` of the others."""

@@ -27,7 +27,8 @@ class EncoderDecoder(nn.Module):
     def start(self, source: Tensor) -> Any:
         """Read source ids (B, S), </s> included, right-padded. returns the state before the first target position.
 
-        A state has `select(rows)`: the same state for these rows of the batch, in this order, repeats allowed.
+        A state has `select(rows, same_sources=False)`: the same state for these rows of the batch, in this order,
+        repeats allowed. same_sources: row i of both has the same source, so what is kept of it need not be copied.
         """
         raise NotImplementedError
 

@@ -94,7 +94,7 @@ class RecurrentState:
 
     states: tuple[Tensor, ...]  # each (layers, B, D): of an RNN one, of an LSTM two, its output and its cell
 
-    def select(self, rows: Tensor) -> "RecurrentState":
+    def select(self, rows: Tensor, *, same_sources: bool = False) -> "RecurrentState":
         """The same state for these rows of the batch, in this order (repeats allowed); rows (N,) of indices."""
         return RecurrentState(tuple(state[:, rows] for state in self.states))
 

@@ -114,9 +114,11 @@ class LayerState:
     memory_keys: Tensor  # of the source: the same at every step
     memory_values: Tensor
 
-    def select(self, rows: Tensor) -> "LayerState":
+    def select(self, rows: Tensor, *, same_sources: bool) -> "LayerState":
         keys = None if self.keys is None else self.keys[rows]
         values = None if self.values is None else self.values[rows]
+        if same_sources:
+            return LayerState(keys, values, self.memory_keys, self.memory_values)
         return LayerState(keys, values, self.memory_keys[rows], self.memory_values[rows])
 
 
@@ -128,9 +130,13 @@ class DecoderState:
     layers: tuple[LayerState, ...]
     source_may_look: Tensor  # (B, 1, 1, S) bool
 
-    def select(self, rows: Tensor) -> "DecoderState":
-        """The same state for these rows of the batch, in this order (repeats allowed); rows (N,) of indices."""
-        return DecoderState(self.length, tuple(s.select(rows) for s in self.layers), self.source_may_look[rows])
+    def select(self, rows: Tensor, *, same_sources: bool = False) -> "DecoderState":
+        """The same state for these rows of the batch, in this order (repeats allowed); rows (N,) of indices.
+
+        same_sources: row i of both states has the same source, so what is kept of it need not be copied.
+        """
+        layers = tuple(layer.select(rows, same_sources=same_sources) for layer in self.layers)
+        return DecoderState(self.length, layers, self.source_may_look if same_sources else self.source_may_look[rows])
 
 
 class DecoderLayer(nn.Module):

@@ -117,7 +117,7 @@ class Prefixes:
 
     read: tuple[tuple[int, ...], ...]
 
-    def select(self, rows: Tensor) -> "Prefixes":
+    def select(self, rows: Tensor, *, same_sources: bool = False) -> "Prefixes":
         return Prefixes(tuple(self.read[row] for row in rows.tolist()))
 
 
@@ -296,6 +296,19 @@ def test_selected_rows_of_a_state_go_on_as_their_sentences_do(model: Transformer
     assert torch.equal(model.step(following, state)[0], model.step(following, expected)[0])
     fresh = model.start(source).select(rows)
     assert torch.allclose(model.step(read[rows], fresh)[0], model.step(read, model.start(source))[0][rows], atol=1e-5)
+
+
+def test_a_state_whose_rows_keep_their_sources_copies_nothing_of_them(
+    model: Transformer, batch: tuple[Tensor, Tensor]
+) -> None:
+    source, target = batch
+    twice = torch.tensor([0, 0, 2, 2])
+    _, state = model.step(target[twice, :2], model.start(source[twice]))
+    rows = torch.tensor([1, 1, 3, 2])
+    kept, copied = state.select(rows, same_sources=True), state.select(rows)
+    assert kept.layers[0].memory_keys is state.layers[0].memory_keys
+    following = torch.tensor([[9], [8], [7], [6]])
+    assert torch.equal(model.step(following, kept)[0], model.step(following, copied)[0])
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,17 @@ def test_a_state_goes_on_with_the_rows_that_were_selected(model: Recurrent, batc
     torch.testing.assert_close(logits, model(source, target)[rows, 1:2], rtol=1e-5, atol=1e-5)
 
 
+def test_rows_that_keep_their_sources_go_on_as_selected_rows_do(model: Recurrent, batch: tuple[Tensor, Tensor]) -> None:
+    source, target = batch
+    twice = torch.tensor([4, 4, 0])
+    begun = torch.tensor([[5], [6], [7]])
+    _, state = model.step(begun, model.start(source[twice]))
+    rows = torch.tensor([1, 0, 2])
+    kept, _ = model.step(target[:3, 1:2], state.select(rows, same_sources=True))
+    copied, _ = model.step(target[:3, 1:2], state.select(rows))
+    assert torch.equal(kept, copied)
+
+
 @pytest.mark.parametrize("decoding", [Decoding(), Decoding("beam", beam=3), Decoding("sample", seed=7)])
 def test_a_translation_s_log_probabilities_are_those_of_teacher_forcing(
     model: Recurrent, batch: tuple[Tensor, Tensor], decoding: Decoding
