@@ -153,7 +153,8 @@ class DecoderLayer(nn.Module):
 
     def start(self, memory: Tensor) -> LayerState:
         """The keys and values of memory (B, S, D), before any target position."""
-        return LayerState(None, None, *self.cross_attention.keys_values(memory))
+        keys, values = self.cross_attention.keys_values(memory)
+        return LayerState(None, None, keys.contiguous(), values.contiguous())  # or every step would copy them for bmm
 
     def forward(
         self, x: Tensor, state: LayerState, may_look: Tensor, source_may_look: Tensor
