@@ -20,7 +20,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // One pixel a cell; when there are more cells than pixels, each pixel shows the largest, so that no peak is lost.
   // Shades are as in viz/thumbnails.py: of the allowed cells only, and the larger the weight, the higher its shade.
   function picture(head, index) {
-    const shades = arrays[`shades${index}`];
+    const next = reader(arrays[`shades${index}`], head.low);
     const mask = arrays[`mask${head.mask}`]; // none for a head that may look everywhere
     const [T, S] = head.cells;
     const pool = Math.ceil(Math.max(T, S) / 120);
@@ -33,17 +33,30 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const colours = theme.ramps[head.kind].map(rgb);
     const forbidden = rgb(theme.forbidden);
     const largest = new Int16Array(rows * columns).fill(-1);
-    let next = 0;
     for (let row = 0; row < T; row++) {
       for (let column = 0; column < S; column++) {
         if (mask && !mask[row * S + column]) continue;
         const at = Math.floor(row / pool) * columns + Math.floor(column / pool);
-        largest[at] = Math.max(largest[at], shades[next++]);
+        largest[at] = Math.max(largest[at], next());
       }
     }
     largest.forEach((shade, at) => image.data.set([...(shade < 0 ? forbidden : colours[shade]), 255], at * 4));
     context.putImageData(image, 0, 0);
     return made;
+  }
+
+  // One shade after the other: out of the Rice code of viz/thumbnails.py, or, in a report, a byte each.
+  function reader(bytes, low) {
+    let at = 0;
+    if (low === undefined) return () => bytes[at++];
+    return () => {
+      let high = 0;
+      for (; (bytes[at >> 3] >> (at & 7)) & 1; at++) high++;
+      at++;
+      const rest = ((bytes[at >> 3] | (bytes[(at >> 3) + 1] << 8)) >> (at & 7)) & ((1 << low) - 1);
+      at += low;
+      return (high << low) | rest;
+    };
   }
 
   function height(index, size) {
