@@ -25,15 +25,17 @@ from playwright.async_api import Browser, Page, WebSocket, async_playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.testing.v1 import AppTest
 
+from model.trace import Array
 from tests.browser import chromium
 from tests.browser.serving import serving
 from tests.browser.visits import IDLE, PROBE
 from tests.pages.visitor import PAGES, PATIENCE, ROOT, Visitor
+from tests.thumbnails import painted
 from viz.payload import unpack
 
 STAY = 5  # sentences on one page, before the next
 LONGEST = 600.0  # seconds that a visitor waits for one sentence
-AGREE = 1e-5
+MAY_DIFFER = {"float32": 1e-5, "int16": 1}  # weights, shades; other whole numbers may not
 WHO = (
     "My sister,The doctor,Our neighbour,A young woman,The teacher,His uncle,Nobody,The farmer,Her friend,The boy".split(
         ","
@@ -183,21 +185,33 @@ def alone(found: Sequence[Shown]) -> list[str]:
     return wrong
 
 
-def difference(found: Payloads, expected: Payloads) -> str:
-    if [name for name, _ in found] != [name for name, _ in expected]:
-        return f"canvases {[name for name, _ in found]} instead of {[name for name, _ in expected]}"
-    for (name, one), (_, other) in zip(found, expected, strict=True):
-        (header, arrays), (wanted, numbers) = unpack(one), unpack(other)
+def difference(found: Payloads, alone: Payloads) -> str:
+    """What is not the same in what somebody was shown; empty if nothing is."""
+    if [name for name, _ in found] != [name for name, _ in alone]:
+        return f"canvases {[name for name, _ in found]} instead of {[name for name, _ in alone]}"
+    for (name, one), (_, other) in zip(found, alone, strict=True):
+        (header, arrays), (wanted, numbers) = opened(name, one), opened(name, other)
         if header != wanted or arrays.keys() != numbers.keys():
             return f"another header of {name}"
         for key, array in arrays.items():
-            unit = np.iinfo(array.dtype).max if array.dtype.kind == "u" else 1  # packed as shares of the largest
-            apart = np.abs(array.astype(float) - numbers[key].astype(float)) / unit
-            if array.shape != numbers[key].shape or np.nanmax(apart, initial=0.0) > max(
-                AGREE, 1 / unit if unit > 1 else 0
-            ):
+            expected = numbers[key]
+            if array.shape != expected.shape:
+                return f"other sizes in {name}, {key}"
+            most = MAY_DIFFER.get(array.dtype.name, 0)
+            if not np.allclose(array, expected, rtol=0, atol=most, equal_nan=True):
                 return f"other numbers in {name}, {key}"
     return ""
+
+
+def opened(name: str, payload: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What a canvas draws; of thumbnails the shades themselves, since one that differs shifts their whole code."""
+    header, arrays = unpack(payload)
+    if name == "headlight_grid":
+        cells = [painted(header, arrays, index).astype(np.int16) for index in range(len(header["heads"]))]
+        arrays |= {f"shades{index}": shown for index, shown in enumerate(cells)}
+        for head in header["heads"]:
+            del head["low"]
+    return header, arrays
 
 
 def measured(url: str, log: Path | None, typed: Sequence[Sequence[str]]) -> dict[str, Any]:

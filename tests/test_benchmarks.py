@@ -10,15 +10,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks import ctranslate, drawing, peers, texts, told, training
+from benchmarks import ctranslate, drawing, load, peers, texts, told, training
 from benchmarks.clock import interleaved, median, percentile, ratio
 from benchmarks.decoding import Forced, decoding
 from benchmarks.told import Bar
 from model.config import EOS, PAD, ModelConfig
 from model.decode import beam_search, decode
 from model.tokenizer import Tokenizer
+from model.trace import Array, AttentionMap
 from model.transformer import Transformer
 from tests.conftest import random_model
+from viz import payload
+from viz.theme import LIGHT
 
 
 def test_calls_take_turns_and_the_first_rounds_do_not_count() -> None:
@@ -149,6 +152,41 @@ def test_every_tensor_of_ours_has_its_place_in_the_converted_model(model: Transf
     assert (
         placed == sum(p.numel() for p in model.parameters()) + 2 * table + 2 * positions
     )  # the table stands in three places
+
+
+def grid_of(weights: Array) -> bytes:
+    names = [[str(n) for n in range(size)] for size in weights.shape]
+    shown = AttentionMap.of(weights, *names, predicts=names[0], kind="cross")
+    return payload.grid([shown], theme=LIGHT, opened=0, pinned=None, linear=True, per_row=1, captions=["1"])
+
+
+@pytest.mark.parametrize(
+    ("shift", "said"),
+    [(0, ""), (1, ""), (2, "other numbers in headlight_grid, shades0"), (200, "other numbers in headlight_grid")],
+)
+def test_thumbnails_may_differ_by_one_shade_and_no_more(shift: int, said: str) -> None:
+    levels = np.arange(6, dtype=np.float32).reshape(2, 3)  # one shade further, all are written otherwise
+    one, other = (grid_of((levels + by) / 255) for by in (0, shift))
+    found = load.difference([("headlight_grid", one)], [("headlight_grid", other)])
+    assert found.startswith(said)
+    assert bool(found) == bool(said)
+
+
+def test_what_somebody_was_shown_is_compared_number_by_number() -> None:
+    weights = np.float32([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]])
+    alone = ("headlight_head", payload.pack({"sentence": "a"}, {"weights": weights}))
+    for changed, said in (
+        ({"weights": weights + np.float32(9e-6)}, ""),
+        ({"weights": weights + np.float32(2e-5)}, "other numbers in headlight_head, weights"),
+        ({"weights": weights.T}, "other sizes in headlight_head, weights"),
+        ({"weights": weights + np.float32(np.nan)}, "other numbers in headlight_head, weights"),
+        ({"other": weights}, "another header of headlight_head"),
+    ):
+        shown = ("headlight_head", payload.pack({"sentence": "a"}, changed))
+        assert load.difference([shown], [alone]) == said
+    mine = ("headlight_head", payload.pack({"sentence": "b"}, {"weights": weights}))
+    assert load.difference([mine], [alone]) == "another header of headlight_head"
+    assert load.difference([], [alone]).startswith("canvases [] instead of")
 
 
 class Places:
