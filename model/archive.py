@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from model import checkpoint
 from model.command import InputError
+from model.whole import replacing
 
 INDEX = "index.jsonl"
 LONGEST_LINE = 64 * 1024  # bytes; far beyond MAX_PIECES pieces, and no reason to hold more in memory
@@ -101,7 +101,7 @@ def read_index(folder: Path) -> dict[int, Entry]:
 
 def write_index(folder: Path, entries: dict[int, Entry]) -> None:
     """The whole index, in the order of the lines."""
-    with checkpoint.replacing(folder / INDEX) as part:
+    with replacing(folder / INDEX) as part:
         part.write_text("".join(_said(entries[line]) for line in sorted(entries)), encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from model import checkpoint
+from model.whole import replacing
 
 END = "end.json"
 
@@ -35,6 +35,6 @@ class Budget:
         if self.seconds is None:
             return None
         if not self.file.exists() and step and self.spent >= self.seconds * 2 / 3:
-            with checkpoint.replacing(self.file) as part:
+            with replacing(self.file) as part:
                 part.write_text(json.dumps({"steps": step + step // 2, "cooldown": step // 2}), encoding="utf-8")
         return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else None

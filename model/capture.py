@@ -31,6 +31,7 @@ from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.transformer import Transformer
 from model.what_if import means_of, write_edited
+from model.whole import replacing
 
 LONGEST_TEXT = 100_000  # characters; the limit in pieces lies far below, but a million take seconds to cut
 EVERYTHING = ("",)  # endings of the names of the taps to keep: every name ends with nothing
@@ -154,7 +155,7 @@ def capture(
 
 def save(trace: Trace, path: Path) -> None:
     """Write an .npz: each tensor under its tap's name, and the labels as one JSON string under `labels`."""
-    with checkpoint.replacing(path) as part, part.open("wb") as file:
+    with replacing(path) as part, part.open("wb") as file:
         _write(trace, file)
 
 

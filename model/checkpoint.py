@@ -24,7 +24,7 @@ from model.int8 import Int8Error, quantised, restored
 from model.sums import SumsError
 from model.tokenizer import Tokenizer, TokenizerError
 from model.transformer import Transformer
-from model.whole import replacing, replacing_folder
+from model.whole import replacing_files, replacing_folder
 
 WEIGHTS = Path(__file__).resolve().parent.parent / "weights" / "en-de"  # the shipped model
 FILES = CONFIG, TENSORS, VOCABULARY = "config.json", "model.safetensors", "sentencepiece.model"
@@ -98,28 +98,28 @@ def _fits(folder: Path, config: AnyConfig, state: dict[str, Tensor]) -> None:
 
 
 def save(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
-    """Write a weights folder: a new one is whole or absent, in an old one files are replaced one by one, each whole.
+    """Write a weights folder: a new one is whole or absent, in an old one files are replaced once all are written.
 
-    If that is cut short, what is there does not fit SHA256SUMS, and `load` says so. The parent must exist.
+    If that is cut short between two of them, what is there does not fit SHA256SUMS, and `load` says so. The parent
+    must exist.
     """
-    if folder.exists():
-        _fill(folder, config, state, tokenizer)
+    if not folder.exists():
+        with replacing_folder(folder) as part:
+            _fill(part, config, state, tokenizer)
+            sums.write(part)
         return
-    with replacing_folder(folder) as part:
+    with replacing_files(folder) as part:
         _fill(part, config, state, tokenizer)
-
-
-def _fill(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
-    with replacing(folder / CONFIG) as path:
-        config.save(path)
-    with replacing(folder / VOCABULARY) as path:
-        path.write_bytes(tokenizer.serialized)
-    with replacing(folder / TENSORS) as path:
-        save_tensors(path, state)
     if (folder / sums.NAME).is_file():
         sums.record(*(folder / name for name in FILES))
     else:
         sums.write(folder)
+
+
+def _fill(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+    config.save(folder / CONFIG)
+    (folder / VOCABULARY).write_bytes(tokenizer.serialized)
+    save_tensors(folder / TENSORS, state)
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

@@ -21,6 +21,7 @@ from model.findings import findings
 from model.gold import Gold, encode_tokens, read_gold
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
+from model.whole import replacing
 
 TABLE = ("entropy_bits", "entropy_of_uniform", "distance", "previous", "same", "next", "confidence", "special", "marks")
 TITLE = "kind    layer head  entropy  /uniform  distance    -1     0    +1  confidence  special  marks"
@@ -88,7 +89,7 @@ def heads(options: argparse.Namespace) -> None:
     content = made(model, options.weights, material, tokenizer) | {"corpus": corpus}
     content["findings"] = rounded(findings(content))
     if options.out:
-        with checkpoint.replacing(options.out) as part:
+        with replacing(options.out) as part:
             part.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
         sums.record(options.out)
     if options.json:

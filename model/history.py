@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 
 from model import checkpoint, command, data, runs, sums
-from model.checkpoint import replacing
 from model.command import InputError, at_least
 from model.data import Pair
 from model.evaluate import bleu_of, translate_all
 from model.snapshots import COLUMNS, Row
 from model.train import dev_loss
+from model.whole import replacing
 
 LOGGED = re.compile(r"step (?P<step>\d+) epoch \d+ loss (?P<loss>\S+) tokens (?P<tokens>\d+)\b")
 

@@ -26,6 +26,7 @@ from model.taps import heard
 from model.tokenizer import Tokenizer
 from model.trace import KINDS
 from model.transformer import Transformer
+from model.whole import replacing
 
 JOINED = (1, 2, 3, 4, 6, 8, 10, 12, 16)  # sentences an input
 STARTS = (1, 11, 21, 41, 61, 81, 121, 161, 201)  # positions of the first token
@@ -139,7 +140,7 @@ def length(options: argparse.Namespace) -> None:
     for moved in found.starts:
         print(f"single sentences from position {moved.start}: BLEU {moved.bleu}")
     if options.save:
-        with checkpoint.replacing(options.weights / REPORT) as path:
+        with replacing(options.weights / REPORT) as path:
             found.save(path)
         sums.record(options.weights / REPORT)
 

@@ -27,6 +27,7 @@ from model.config import ConfigError
 from model.encoder_decoder import EncoderDecoder
 from model.sums import SumsError
 from model.tokenizer import Tokenizer
+from model.whole import replacing_folder
 
 OPTIMIZER, STATE = "optimizer.safetensors", "state.json"  # of a saved step, beside the files of every weights folder
 FIRST_SNAPSHOT = 125
@@ -52,7 +53,7 @@ def is_snapshot(step: int) -> bool:
 def save_snapshot(run: Path, model: EncoderDecoder, tokenizer: Tokenizer, step: int) -> None:
     folder = run / f"snapshot-{step:08d}"
     if not folder.exists():
-        with checkpoint.replacing_folder(folder) as part:
+        with replacing_folder(folder) as part:
             half = {name: tensor.half() for name, tensor in model.state_dict().items()}
             checkpoint.save(part, model.config, half, tokenizer)
 
@@ -63,7 +64,7 @@ def save_step(
     """Write everything that the next step depends on, then drop all but the last steps."""
     folder = run / f"step-{progress.step:08d}"
     if not folder.exists():
-        with checkpoint.replacing_folder(folder) as part:
+        with replacing_folder(folder) as part:
             checkpoint.save(part, model.config, model.state_dict(), tokenizer)
             checkpoint.save_tensors(part / OPTIMIZER, _flat(optimizer))
             (part / STATE).write_text(json.dumps(progress.__dict__), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the files of a folder were when they were written: `SHA256SUMS`, in which one wrong byte shows.
+"""Checksums, what the files of a folder were when they were written: `SHA256SUMS`, in which one wrong byte shows.
 
 python -m model.sums weights/en-de            whether every file is what it was; `sha256sum --check` says the same
 python -m model.sums weights/en-de --write    after a change by hand: take the files as they are now

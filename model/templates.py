@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 
 from model import command, data
-from model.checkpoint import replacing
 from model.command import at_least
 from model.data import Pair
+from model.whole import replacing
 
 GENDERS = ("m", "f", "n")
 FORMS = {  # masculine, feminine, neuter; the masculine form names the row

@@ -1,4 +1,4 @@
-"""Files and folders that are whole or absent: each is written under another name, and renamed when it is on disk."""
+"""Atomic writes: a file or folder is whole or absent, since it gets its real name when it is on disk."""
 
 import os
 import shutil
@@ -24,15 +24,33 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A new folder to fill; it gets its real name once it is whole. After an error nothing is left."""
+    with _folder_beside(path) as part:
+        yield part
+        for written in part.iterdir():
+            _onto_disk(written)
+        part.rename(path)
+
+
+@contextmanager
+def replacing_files(folder: Path) -> Iterator[Path]:
+    """A new folder to fill; once all its files are on disk, they take the place of those in the old one, one by one."""
+    with _folder_beside(folder) as part:
+        yield part
+        every = list(part.iterdir())
+        for written in every:
+            _onto_disk(written)
+        for written in every:
+            written.replace(folder / written.name)
+
+
+@contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     shutil.rmtree(part, ignore_errors=True)  # of a killed process that had our number, as in a container
     try:
         with _naming(path, part):
             part.mkdir()
             yield part
-            for written in part.iterdir():
-                _onto_disk(written)
-            part.rename(path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,7 +21,8 @@ from model.config import ModelConfig
 from model.data import Pair
 from model.report import ReportError
 from model.sums import SumsError
-from model.transformer import Transformer
+from model.tokenizer import Tokenizer
+from tests.conftest import random_model
 from tests.model.kills import differences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -205,13 +207,20 @@ def test_a_full_disk_ends_an_export_in_one_line_and_leaves_nothing(
 
 
 def test_a_full_disk_leaves_an_old_export_as_it_was(
-    model: Transformer, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    weights: Path, tokenizer: Tokenizer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old = Path(shutil.copytree(weights, tmp_path / "old"))
+    old, other = Path(shutil.copytree(weights, tmp_path / "old")), tmp_path / "other"
+    bigger = random_model(replace(checkpoint.load(weights)[0].config, d_ff=71))
+    checkpoint.save(other, bigger.config, bigger.state_dict(), tokenizer)
     with full_disk():
-        assert checkpoint.main([str(weights), "--out", str(old)]) == 2
-    assert sorted(path.name for path in old.iterdir()) == sorted([*checkpoint.FILES, sums.NAME])
-    checkpoint.load(old)
+        assert checkpoint.main([str(other), "--out", str(old)]) == 2
+    assert capsys.readouterr().err == f"error: [Errno 27] File too large: '{old}'\n"
+    assert {path.name: path.read_bytes() for path in old.iterdir()} == {
+        path.name: path.read_bytes() for path in weights.iterdir()
+    }
+    assert {path.name for path in tmp_path.iterdir()} == {"old", "other"}
+    checkpoint.main([str(other), "--out", str(old)])
+    assert checkpoint.load(old)[0].config == bigger.config
 
 
 def test_a_read_only_disk_is_said_in_one_line(
