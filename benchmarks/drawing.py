@@ -24,7 +24,7 @@ from playwright.sync_api import Browser
 from benchmarks import peers, texts, told
 from benchmarks.screen import browsing, new_page
 from benchmarks.told import Bar, Row
-from model import checkpoint
+from model import checkpoint, ranking
 from model.capture import WEIGHTS, trace_of
 from model.trace import KINDS, AttentionMap, Trace
 from viz import offline, payload
@@ -62,12 +62,7 @@ def traced(n: int) -> Trace:
 
 
 def all_maps(trace: Trace) -> list[AttentionMap]:
-    return [
-        trace.map(kind, layer, head)
-        for kind in KINDS
-        for layer in range(1, trace.layers(kind) + 1)
-        for head in range(1, trace.heads(kind) + 1)
-    ]
+    return [shown for kind in KINDS for shown in ranking.all_maps(trace, kind, words=False)]
 
 
 def our_message(maps: Sequence[AttentionMap], per_row: int) -> bytes:

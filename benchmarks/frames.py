@@ -3,8 +3,7 @@
 python -m benchmarks.frames [--json]     milliseconds from the event to the drawn picture, median and 95th percentile
 """
 
-import argparse
-import json
+import itertools
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -12,12 +11,15 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks import texts, told
+from benchmarks.told import Bar, Row
 from tests.browser import chromium
 from tests.browser.serving import serving
 from tests.browser.visits import wait_until_idle
 
 SIZES = (16, 60, 100)
 EVENTS = 60
+LARGEST, JUDGED = 50.0, 60  # milliseconds, at so many tokens a side
 
 # The handler draws before it returns; reading one pixel back makes the browser carry the drawing out.
 TIMED = """
@@ -41,15 +43,9 @@ TIMED = """
 """
 
 
-def sentence(pieces: int) -> str:
-    """About this many pieces: common words, one piece each."""
-    words = "the man and the woman see a big house in the city".split()
-    return " ".join(words[i % len(words)] for i in range(pieces - 1)) + "."
-
-
-def german(pieces: int) -> str:
-    words = "der Mann und die Frau sehen ein Haus in der Stadt".split()
-    return " ".join(words[i % len(words)] for i in range(pieces - 1)) + "."
+def words(text: str, pieces: int) -> str:
+    """About this many pieces: the words of a text, over and over, one piece each."""
+    return " ".join(itertools.islice(itertools.cycle(text.split()), pieces - 1)) + "."
 
 
 def timed(page: Page, marker: str, kind: str) -> list[float]:
@@ -57,10 +53,10 @@ def timed(page: Page, marker: str, kind: str) -> list[float]:
     return list(page.evaluate(f"args => {TIMED}(args)", [canvas, kind, EVENTS]))
 
 
-def measured(page: Page, url: str, size: int) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+def measured(page: Page, url: str, size: int) -> list[Row]:
+    rows: list[Row] = []
     for path, marker in (("masked_vs_cross", "pair"), ("heads", "head")):
-        page.goto(f"{url}/{path}?sentence={sentence(size)}&target={german(size)}")
+        page.goto(f"{url}/{path}?sentence={words(texts.ENGLISH, size)}&target={words(texts.GERMAN, size)}")
         wait_until_idle(page)
         page.wait_for_selector(f"[data-marker={marker}]")
         for kind in ("hover", "keys"):
@@ -70,32 +66,25 @@ def measured(page: Page, url: str, size: int) -> list[dict[str, object]]:
                     "page": path,
                     "tokens": size,
                     "event": kind,
-                    "median_ms": round(statistics.median(times), 1),
-                    "p95_ms": round(sorted(times)[int(0.95 * len(times)) - 1], 1),
+                    "median, ms": round(statistics.median(times), 1),
+                    "p95, ms": round(sorted(times)[int(0.95 * len(times)) - 1], 1),
                 }
             )
     return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
-    rows = []
+    options = told.parser("frames", __doc__).parse_args(arguments)
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         for size in SIZES:
             rows += measured(page, server.url, size)
         browser.close()
-    if options.json:
-        print(json.dumps({"frames": rows}))
-        return
-    for row in rows:
-        print(
-            f"{row['page']:16} {row['tokens']:>4} + {row['tokens']} tokens  {row['event']:6}"
-            f" median {row['median_ms']:>6} ms   p95 {row['p95_ms']:>6} ms"
-        )
+    slowest = max(row["p95, ms"] for row in rows if row["tokens"] == JUDGED)
+    bars = [Bar(f"slowest p95, {JUDGED} + {JUDGED} tokens", slowest, LARGEST, at_most=True)]
+    told.tell("frames", rows, bars, as_json=options.json)
 
 
 if __name__ == "__main__":

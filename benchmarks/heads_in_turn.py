@@ -3,14 +3,14 @@
 python -m benchmarks.heads_in_turn [--json]     seconds, median of some repetitions, by 0 and by the mean
 """
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Sequence
 
 import torch
 
+from benchmarks import told
+from benchmarks.told import Bar, Row
 from model import checkpoint
 from model.capture import prepare, translate_ids
 from model.importance import Head, each_alone, one_after_the_other
@@ -23,6 +23,7 @@ SENTENCES = {
     40: " ".join(["The old man sees a white house in the garden and he reads"] * 3) + " a good book.",
 }
 REPETITIONS = 7
+LARGEST, JUDGED = 1.0, 12  # seconds, for a sentence of so many words
 
 
 def all_heads(model: Transformer) -> list[Head]:
@@ -42,26 +43,21 @@ def timed(model: Transformer, source: Sequence[int], target: Sequence[int], by: 
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.heads_in_turn", description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
+    options = told.parser("heads_in_turn", __doc__).parse_args(arguments)
     model, tokenizer = checkpoint.load()
-    rows = []
+    rows: list[Row] = []
     for words, sentence in SENTENCES.items():
         source = prepare(tokenizer, sentence)
         target = translate_ids(model, source).ids
-        sizes = {"words": words, "source_pieces": len(source.ids), "target_pieces": len(target)}
+        sizes = {"words": words, "source pieces": len(source.ids), "target pieces": len(target)}
         for by in ("zero", "mean"):
             for joint in (False, True):
                 seconds = round(timed(model, source.ids, target, by, joint=joint), 3)
                 asked = "one after the other" if joint else "each alone"
                 rows.append(sizes | {"heads": len(all_heads(model)), "by": by, "asked": asked, "seconds": seconds})
-    if options.json:
-        print(json.dumps({"heads_in_turn": rows, "threads": torch.get_num_threads()}))
-        return
-    for row in rows:
-        size = f"{row['words']:>2} words, {row['source_pieces']:>2} + {row['target_pieces']:>2} pieces"
-        print(f"{row['heads']} heads, {row['asked']:19} by {row['by']:4}  {size}  {row['seconds']:.3f} s")
+    slowest = max(row["seconds"] for row in rows if row["words"] == JUDGED)
+    bars = [Bar(f"slowest, {JUDGED} words", slowest, LARGEST, at_most=True)]
+    told.tell("heads_in_turn", rows, bars, as_json=options.json, threads=torch.get_num_threads())
 
 
 if __name__ == "__main__":

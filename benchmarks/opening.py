@@ -37,7 +37,7 @@ def cold_start(browser: Browser, folder: Path) -> dict[str, float]:
 
 
 def count_bytes(page: Page) -> list[int]:
-    """A list that grows by the bytes of every answer and of every message that reaches the page, as they travel."""
+    """A list that grows by the bytes of every answer as it travels, and of every message through the socket."""
     received: list[int] = []
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")

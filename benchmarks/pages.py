@@ -3,14 +3,15 @@
 python -m benchmarks.pages [--json]     seconds a run of the app, without the browser; the shipped model, on one thread
 """
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+
+from benchmarks import told
+from benchmarks.told import Bar, Row
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [path for path in sorted(ROOT.glob("pages/*/*.py")) if path.parent.name != "parts"]
@@ -20,6 +21,8 @@ SENTENCES = {
 }
 VERBS = ("met", "sang", "ran", "fell", "won", "lost", "cried")
 REPETITIONS = 5
+LARGEST = 1.0  # seconds after another page
+AFTER, NEW = "after another page, s", "new sentence, s"
 
 
 def seconds(app: AppTest) -> float:
@@ -49,18 +52,16 @@ def timed(app: AppTest, page: Path, elsewhere: Path, pattern: str) -> dict[str, 
         app.text_input(key="sentence").set_value(sentence.replace(verb, f"often {verb}"))
         typed.append(seconds(app))
     return {
-        "after_another_page": round(statistics.median(visits), 3),
-        "new_sentence": round(statistics.median(typed), 3),
+        AFTER: round(statistics.median(visits), 3),
+        NEW: round(statistics.median(typed), 3),
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
+    options = told.parser("pages", __doc__).parse_args(arguments)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     seconds(app)
-    rows = []
+    rows: list[Row] = []
     for size, pattern in SENTENCES.items():
         for page in PAGES:
             elsewhere = next(
@@ -68,12 +69,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             visit(app, page, pattern.replace("{}", "sleeps"))  # what is computed once for all sentences is not counted
             rows.append({"page": page.stem, "sentence": size, **timed(app, page, elsewhere, pattern)})
-    if options.json:
-        print(json.dumps({"pages": rows}))
-        return
-    print("page              sentence    after another page   new sentence")
-    for row in rows:
-        print(f"{row['page']:18}{row['sentence']:12}{row['after_another_page']:18.3f}{row['new_sentence']:15.3f}")
+    bars = [
+        Bar(
+            f"slowest {AFTER}, {size}",
+            max(row[AFTER] for row in rows if row["sentence"] == size),
+            LARGEST,
+            at_most=True,
+        )
+        for size in SENTENCES
+    ]
+    told.tell("pages", rows, bars, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def pieces(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
 
 
 def sentences() -> Iterator[str]:
-    """Nearly two thousand different sentences, neighbours unlike each other, of 7 to 15 words."""
+    """Nearly two thousand different sentences, neighbours unlike each other, of 9 to 13 words."""
     every = [" ".join(parts) for parts in itertools.product(WHO, WHAT, WHERE, WHY)]
     step = 1109  # prime to their number, so that each comes once
     for index in range(len(every)):

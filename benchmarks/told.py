@@ -42,11 +42,6 @@ def tell(name: str, rows: Sequence[Row], bars: Sequence[Bar] = (), *, as_json: b
     print("\n".join([*table(rows), *(bar.sentence() for bar in bars), *(f"{key}: {more[key]}" for key in more)]))
 
 
-def missing(why: str, *, as_json: bool) -> None:
-    """Say what could not be measured; that is no failure."""
-    print(json.dumps({"missing": why}) if as_json else why)
-
-
 def table(rows: Sequence[Row]) -> list[str]:
     """The rows under the names of their values, texts to the left and numbers to the right."""
     names = list(dict.fromkeys(name for row in rows for name in row))

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from model.ranking import all_maps
-from model.trace import KINDS, Array, AttentionMap, LabelError, Token, Trace
+from model.trace import Array, AttentionMap, LabelError, Token, Trace
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,9 @@ def row_distances(one: AttentionMap, other: AttentionMap) -> Array:
     _, across, across_other = _shared(match(one.columns, other.columns))
     first, second = one.weights[down].astype(np.float64), other.weights[down_other].astype(np.float64)
     both = np.abs(first[:, across] - second[:, across_other]).sum(axis=1)
-    alone = first.sum(axis=1) - first[:, across].sum(axis=1) + second.sum(axis=1) - second[:, across_other].sum(axis=1)
+    # Summed by themselves: a difference of sums may fall below 0 by a rounding error.
+    alone = np.delete(first, across, axis=1).sum(axis=1) + np.delete(second, across_other, axis=1).sum(axis=1)
     return (both + alone) / 2
-
-
-def shared_rows(one: Sequence[Token], other: Sequence[Token]) -> list[tuple[int, int]]:
-    """Indices from 0 of the rows that `row_distances` speaks of, in the one and in the other run."""
-    _, down, down_other = _shared(match(one, other))
-    return list(zip(down.tolist(), down_other.tolist(), strict=True))
 
 
 def distances(one: Trace, other: Trace, kind: str, *, words: bool = False, row: int | None = None) -> Array:
@@ -101,13 +96,6 @@ def apart(one: Sequence[AttentionMap], other: Sequence[AttentionMap], *, row: in
     """
     found = [row_distances(*maps) for maps in zip(one, other, strict=True)]
     return np.array([(rows.mean() if row is None else rows[row]) if len(rows) else 0.0 for rows in found])
-
-
-def most_changed(
-    one: Trace, other: Trace, *, words: bool = False, kinds: Sequence[str] = KINDS
-) -> tuple[str, int, int]:
-    """Among these kinds the head whose maps are furthest apart: kind, layer, head; layer and head from 1."""
-    return furthest({kind: distances(one, other, kind, words=words) for kind in kinds})
 
 
 def furthest(found: Mapping[str, Array]) -> tuple[str, int, int]:

@@ -16,8 +16,8 @@ class Dropout(nn.Module):
 
     def __init__(self, p: float) -> None:
         super().__init__()
-        if not 0 <= p < 1:
-            raise ValueError(f"dropout is a probability below 1, not {p:g}")
+        if not 0 <= p < 1 or round(p * RANGE) == RANGE:
+            raise ValueError(f"dropout is a probability below 1, to the nearest 1 / {RANGE}, not {p:g}")
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:

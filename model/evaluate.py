@@ -77,6 +77,8 @@ def _around(middle: float, reach: float) -> list[float]:
 
 def evaluate(options: argparse.Namespace) -> None:
     pairs = data.read_pairs(options.file, limit=options.limit)
+    if options.bootstrap == 1:
+        raise command.InputError("--bootstrap 1: one draw has no spread; ask for 0, or for 2 and more")
     model, tokenizer = checkpoint.load_any(options.weights)
     method = "beam" if options.beam > 1 else "greedy"
     try:

@@ -12,8 +12,6 @@ import numpy as np
 from model.edits import Silence
 from model.trace import KINDS, Array, Trace
 
-WAYS = ("zero", "mean")  # what stands in the place of a silenced head's output
-
 Head = tuple[str, int, int]  # kind, layer, head, counted from 1
 
 

@@ -8,8 +8,6 @@ from model import rollout
 from model.inside import OutputProjection
 from model.trace import Array, AttentionMap, Trace
 
-MEASURES = ("raw", "value", "rollout")
-
 
 def value_weighted(trace: Trace, projection: OutputProjection, kind: str, layer: int, head: int | None) -> AttentionMap:
     """Weight times ‖f(x)‖ of one head, each row rescaled to sum to 1 (Kobayashi et al. 2020, section 3).

@@ -64,12 +64,6 @@ def by_words(pieces: AttentionMap) -> AttentionMap:
     )
 
 
-def weights_by_words(trace: Trace, kind: str) -> Array:
-    """All heads of one kind over words, (L, H, row words, column words)."""
-    rows, columns, _ = trace.labels(kind)
-    return merge(trace.weights(kind), word_groups(rows), word_groups(columns))
-
-
 def word_log_probabilities(trace: Trace) -> Array:
     """(words,) ln P of each word of the target and of </s>: the sum over its pieces."""
     chances = trace.target_log_probabilities()

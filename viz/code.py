@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from viz import code_asks
 from viz.code_parts import LOADED, Chosen, again, imports, is_shaped, run, shown, way
+from viz.pair import PADDING
 
 
 def lines(page: str, chosen: Chosen) -> str:
@@ -48,8 +49,15 @@ def _masked_vs_cross(chosen: Chosen) -> list[str]:
         f"{kind} = {shown(chosen, layer, None if mean else number, kind=repr(kind))}"
         for kind, (layer, number) in sides.items()
     ]
-    lifted = again(chosen, "trace", "parsed('lift_mask')") if chosen.get("mask") == "lifted" else []
-    return [*_run(chosen), *lifted, *drawn, "head(masked)", "head(cross)"]
+    anew = []
+    if chosen.get("mask") == "lifted":
+        anew = again(chosen, "trace", "parsed('lift_mask')")
+    elif chosen.get("padding") == "padded":
+        anew = again(chosen, "trace", padding=PADDING)
+    name = chosen.get("stage", "softmax")
+    if name == "softmax" or mean or is_shaped(chosen) or chosen.get("measure", "raw") != "raw":
+        return [*_run(chosen), *anew, *drawn, "head(masked)", "head(cross)"]
+    return [*_run(chosen), *anew, *drawn, f"values = [stage({name!r}, one, trace).values for one in (masked, cross)]"]
 
 
 def _inside(chosen: Chosen) -> list[str]:

@@ -15,6 +15,7 @@ IMPORTS = {
     "apart": "from model.compare import apart",
     "difference": "from model.compare import difference",
     "match": "from model.compare import match",
+    "MAX_PIECES": "from model.config import MAX_PIECES",
     "Decoding": "from model.decode import Decoding",
     "parsed": "from model.editlist import parsed",
     "NoResidual": "from model.edits import NoResidual",
@@ -47,6 +48,7 @@ IMPORTS = {
     "means_of": "from model.what_if import means_of",
     "head": "from viz.notebook import head",
     "heads": "from viz.notebook import heads",
+    "stage": "from viz.stages import stage",
     "numpy": "import numpy",
 }
 LOADED = "model, tokenizer = checkpoint.load()"
@@ -78,16 +80,18 @@ def run(chosen: Chosen, name: str = "trace", **changes: Any) -> str:
     return f"{name} = capture({', '.join(['model, tokenizer', repr(chosen['sentence']), *options])})"
 
 
-def again(chosen: Chosen, name: str, more: str) -> list[str]:
-    """The run over the same translation under more edits, an expression for a list; `trace` is there."""
-    edits = f"[*parsed({chosen['edits']!r}), *{more}]" if chosen.get("edits") else more
+def again(chosen: Chosen, name: str, more: str = "()", *, padding: int = 0) -> list[str]:
+    """The run over the same translation, padded or under more edits, an expression for them; `trace` is there."""
+    room = "MAX_PIECES - max(len(source), len(target))"
+    padded = f", padding=min({padding}, {room})" if padding else ""
     if not chosen.get("edits"):
-        return [IDS, f"{name} = trace_of(model, tokenizer, source, target, edits={edits})"]
+        return [IDS, f"{name} = trace_of(model, tokenizer, source, target, edits={more}{padded})"]
+    edits = f"[*parsed({chosen['edits']!r}), *{more}]"
     return [
         IDS,
         run(chosen, "unedited", edits=""),
         "means = means_of(model, source, [t.id for t in unedited.read[1:]])",
-        f"{name} = trace_of(model, tokenizer, source, target, edits={edits}, means=means)",
+        f"{name} = trace_of(model, tokenizer, source, target, edits={edits}, means=means{padded})",
     ]
 
 

@@ -11,6 +11,8 @@ from viz.payload import described, numbers, pack
 from viz.stages import Stage
 from viz.theme import Theme, for_canvas
 
+PADDING = 3  # <pad> tokens that a switch adds
+
 
 @dataclass(frozen=True)
 class Pair:

@@ -159,7 +159,7 @@ def how_to_read(content: Row, drawn: Sequence[Point], x: str, y: str, *, heads: 
     """Under the picture: what a point is, what was counted over, and how many heads are not in it."""
     said = [f"Filled: the head over {content['n']:,} sentence pairs of {_file(content, 'pairs')}."]
     over = [OVER[name] for name in (x, y) if name in OVER]
-    said += [sentence.format(file=_file(content, corpus)) for corpus, sentence in over]
+    said += [sentence.format(file=_file(content, corpus)) for corpus, sentence in over if corpus in content["corpus"]]
     if any(point.baseline for point in drawn):
         said.append(f"Hollow: the same head {BASELINES[beside or '']}, joined to the one that is chosen.")
     elif beside:

@@ -22,7 +22,12 @@ class Line:
         me = threading.get_ident()
         with self._moved:
             self._standing.append(me)
-            self._moved.wait_for(lambda: self._standing[0] == me)
+            try:
+                self._moved.wait_for(lambda: self._standing[0] == me)
+            except BaseException:  # whoever stops waiting must not keep the others behind him waiting
+                self._standing.remove(me)
+                self._moved.notify_all()
+                raise
 
     def __exit__(self, *error: object) -> None:
         with self._moved:

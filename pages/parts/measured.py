@@ -51,5 +51,5 @@ def opened(maps: list[AttentionMap]) -> int:
 
 
 def open_(kind: str, layer: int, head: int) -> None:
-    """A click on a thumbnail; 0 is no head."""
-    address.choose(layer=layer, head=head or st.session_state["head"])
+    """A click on a thumbnail; 0 is no head, so that none is chosen."""
+    address.choose(layer=layer, **({"head": head} if head else {}))

@@ -11,14 +11,12 @@ from model.trace import AttentionMap, Trace
 from model.words import word_log_probabilities
 from pages.parts import address, controls, measured, session
 from viz import captions, phrases
-from viz.pair import Pair, leaning
+from viz.pair import PADDING, Pair, leaning
 from viz.stages import STAGES, stage
 from viz.theme import MARKS
 
 if TYPE_CHECKING:
     from pages.parts.session import Reading
-
-PADDING = 3  # <pad> tokens that the switch adds
 
 
 def switches() -> None:

@@ -132,6 +132,17 @@ def test_a_report_opens_without_a_server_and_says_what_the_app_says(
     assert visit.complaints() == []
 
 
+def test_a_report_speaks_of_fingers_to_a_finger(browser: Browser, report: Path) -> None:
+    page = browser.new_page(viewport={"width": 820, "height": 900}, has_touch=True, is_mobile=True)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(report.as_uri())
+    page.get_by_role("button", name="◣ masked").click()
+    expect(page.locator("#head .reading")).to_have_text("Tap a cell to read it and pin it.")
+    page.close()
+    assert errors == []
+
+
 def test_a_report_follows_the_reader_s_theme_and_colours_are_of_the_weights(
     browser: Browser, report: Path, trace: Trace
 ) -> None:

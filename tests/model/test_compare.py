@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.capture import trace_of
-from model.compare import Match, difference, distances, match, most_changed, row_distances, shared_rows
+from model.compare import Match, difference, distances, furthest, match, row_distances
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array, AttentionMap, LabelError, Token, Trace
 from model.transformer import Transformer
@@ -81,13 +81,23 @@ def test_distance_of_rows_by_hand() -> None:
     """Row one: |.5-.25| + |.25-0| + |.25-.25| + 0, and .5 on `old`, which only the other has: half of 1."""
     np.testing.assert_allclose(row_distances(ONE, OTHER), [0.5, 0.0, 0.2], atol=1e-12)
     np.testing.assert_allclose(row_distances(OTHER, ONE), [0.5, 0.0, 0.2], atol=1e-12)
-    assert shared_rows(ONE.rows, OTHER.rows) == [(0, 0), (1, 2), (2, 3)]
 
 
 def test_distance_is_nothing_for_equal_rows_and_one_for_rows_with_nothing_in_common() -> None:
     apart = a_map("x y", "a b c", np.array([[1.0, 0, 0], [0, 0.5, 0.5]]))
     away = a_map("x y", "a b c", np.array([[0, 0.3, 0.7], [0, 0.5, 0.5]]))
     np.testing.assert_allclose(row_distances(apart, away), [1.0, 0.0], atol=1e-12)
+
+
+def test_no_rounding_takes_a_distance_below_nothing() -> None:
+    """What only the other run has weighs nothing here, and the rest is the same."""
+    weights = np.random.default_rng(3).dirichlet(np.ones(40), size=200)
+    names = [str(n) for n in range(60)]
+    one = a_map(" ".join(f"r{n}" for n in range(200)), " ".join(names[:40]), weights)
+    wider = np.hstack([weights, np.zeros((200, 20))])
+    other = a_map(" ".join(f"r{n}" for n in range(200)), " ".join(names), wider)
+    assert (row_distances(one, other) == 0).all()
+    assert (row_distances(other, one) == 0).all()
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +131,9 @@ def test_a_run_is_no_distance_from_itself(runs: tuple[Trace, Trace]) -> None:
 
 
 def test_the_most_changed_head_is_further_apart_than_all_others(runs: tuple[Trace, Trace]) -> None:
-    kind, layer, head = most_changed(*runs)
-    every = [distances(*runs, k) for k in KINDS]
-    assert distances(*runs, kind)[layer - 1, head - 1] == max(float(found.max()) for found in every)
+    every = {kind: distances(*runs, kind) for kind in KINDS}
+    kind, layer, head = furthest(every)
+    assert every[kind][layer - 1, head - 1] == max(float(found.max()) for found in every.values())
 
 
 def test_masked_rows_of_the_same_prefix_are_the_same(model: Transformer, tokenizer: Tokenizer) -> None:

@@ -59,7 +59,7 @@ def test_the_same_seed_drops_the_same() -> None:
     assert not torch.equal(dropped(0.3, 9, 11, seed=5), dropped(0.3, 9, 11, seed=6))
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.0, float("nan")])
+@pytest.mark.parametrize("p", [-0.1, 0.999999, 1.0, float("nan")])
 def test_an_impossible_probability_is_refused(p: float) -> None:
     with pytest.raises(ValueError, match="probability"):
         Dropout(p)

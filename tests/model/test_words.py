@@ -8,7 +8,6 @@ from model.words import (
     by_words,
     least_sure,
     merge,
-    weights_by_words,
     word_groups,
     word_log_probabilities,
     words,
@@ -102,15 +101,6 @@ def test_rows_over_words_sum_to_one_and_the_staircase_stays(trace: Trace, kind: 
             assert (merged.weights[~merged.allowed] == 0).all()
             expected = np.ones(merged.allowed.shape, dtype=bool)
             assert np.array_equal(merged.allowed, np.tril(expected) if kind == "masked" else expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_heads_at_once_equal_each_head_by_itself(trace: Trace, kind: str) -> None:
-    found = weights_by_words(trace, kind)
-    for layer, of_layer in enumerate(found, start=1):
-        for head, weights in enumerate(of_layer, start=1):
-            np.testing.assert_array_equal(weights, by_words(trace.map(kind, layer, head)).weights)
-    assert found.shape[:2] == (trace.layers(kind), trace.heads(kind))
 
 
 def test_merging_leaves_the_axes_in_front_alone() -> None:

@@ -107,24 +107,7 @@ EDITS = (
     ),
     *("silence", "-", "cell-cross-1.1-1.1-nan", "mean-mean-1.1", "residual-encoder-1", "no_positions", "no-positions"),
 )
-KEYS = (
-    *(
-        "target",
-        "other",
-        "edits",
-        "decoder",
-        "kind",
-        "layer",
-        "head",
-        "step",
-        "query",
-        "key",
-        "units",
-        "view",
-        "against",
-    ),
-    *(name for name in FIELDS if name not in ("sentence", "beam")),
-)
+KEYS = tuple(name for name in FIELDS if name not in ("sentence", "beam"))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.errors import StreamlitAPIException
 
-from pages.parts import address
+from pages.parts import address, measured
 from pages.parts.address import FIELDS, FIRST_SENTENCE, LONGEST_TEXT, ON_EVERY_PAGE
 
 # For each field a value that is not its default, as text and as what the widget holds.
@@ -354,6 +354,15 @@ def test_a_click_on_what_was_proposed_is_a_choice(session: SimpleNamespace) -> N
     address.read("surgery")
     address.propose("layer", 1)
     assert (session.session_state["layer"], session.session_state["head"]) == (3, 4)
+
+
+def test_a_click_on_a_rollout_chooses_its_layer_and_no_head(session: SimpleNamespace) -> None:
+    opened(session)
+    address.propose("layer", 3)
+    address.propose("head", 2)
+    measured.open_("encoder", layer=1, head=0)
+    address.write()
+    assert session.query_params == {"layer": "1"}
 
 
 def test_a_choice_made_after_a_proposal_holds(session: SimpleNamespace) -> None:

@@ -137,6 +137,22 @@ def test_maps(visitor: Visitor, measure: str) -> None:
         same(visitor.canvas("pair")[1][f"{kind}_weights"], names[kind].weights)
 
 
+@pytest.mark.parametrize("seen", [{}, {"edits": EDITS}, {"edits": EDITS, "mask": "lifted"}, {**SEEN, "heads": "mean"}])
+@pytest.mark.parametrize("padding", ["none", "padded"])
+@pytest.mark.parametrize("stage", ["scores", "moved", "softmax"])
+def test_masked_vs_cross_padded_and_at_every_stage(
+    visitor: Visitor, stage: str, padding: str, seen: dict[str, str]
+) -> None:
+    here = {"layer": "2", "head": "3", "cross_layer": "1", "cross_head": "4", "stage": stage, "padding": padding}
+    names = ran(visitor, "masked_vs_cross", **here, **seen)
+    arrays = visitor.canvas("pair")[1]
+    for kind, values in zip(("masked", "cross"), names.get("values", (None, None)), strict=True):
+        same(arrays[f"{kind}_weights"], names[kind].weights)
+        if values is not None:
+            same(arrays[f"{kind}_shown"], values)
+    assert ("values" in names) == (stage != "softmax" and "heads" not in seen)
+
+
 @pytest.mark.parametrize("seen", [{}, SEEN], ids=["pieces", "words"])
 def test_inside_a_head_and_tokens(visitor: Visitor, seen: dict[str, str]) -> None:
     here = {"kind": "cross", "layer": "2", "head": "3", "query": "2", "key": "3"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.capture import capture
-from model.compare import difference, distances, match, most_changed, row_distances
+from model.compare import difference, distances, furthest, match, row_distances
 from model.decode import Decoding
 from model.edits import Silence
 from model.tokenizer import Tokenizer
@@ -32,7 +32,7 @@ def shows(visitor: Visitor, one: Trace, other: Trace, kind: str = "encoder") -> 
     (moved, apart), (_, drawn) = fields(visitor)
     wanted, places = versus.stacked({k: distances(one, other, k) for k in KINDS})
     np.testing.assert_allclose(apart["values"], wanted, atol=1e-6)
-    _, layer, head = most_changed(one, other, kinds=(kind,))
+    _, layer, head = furthest({kind: distances(one, other, kind)})
     assert moved["pinned"] == [places.index((kind, layer)), head - 1]
     found = difference(*(trace.map(kind, layer, head) for trace in (one, other)))
     np.testing.assert_allclose(drawn["values"], np.where(found.shared, found.values, 0), atol=1e-6)

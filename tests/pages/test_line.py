@@ -50,6 +50,27 @@ def test_an_error_lets_the_next_one_in() -> None:
         assert queue.before(threading.get_ident()) == 0
 
 
+def test_who_stops_waiting_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Line()
+
+    def give_up(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def wait() -> None:
+        with pytest.raises(KeyboardInterrupt), queue:
+            pass
+
+    with queue:
+        monkeypatch.setattr(queue._moved, "wait", give_up)
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        waiting.join(60)
+        monkeypatch.undo()
+        assert list(queue._standing) == [threading.get_ident()]
+    with queue:
+        pass
+
+
 @pytest.mark.parametrize("others", [0, 1, 3])
 def test_who_waits_long_is_told_how_many_come_first(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []

@@ -128,6 +128,14 @@ def test_under_the_picture_stands_what_is_hollow_and_what_is_missing() -> None:
     assert "Silencing: over some.tsv" in said
 
 
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_report_over_pairs_alone_names_no_other_corpus(name: str) -> None:
+    alone: Row = CONTENT | {"corpus": {"pairs": CONTENT["corpus"]["pairs"]}}
+    said = drawn.how_to_read(alone, [], name, "entropy", heads=4, beside=None)
+    assert said.startswith("Filled: the head over 2,000 sentence pairs of pairs.tsv.")
+    assert not [file for corpus, file in CORPORA.items() if corpus != "pairs" and file in said]
+
+
 @pytest.mark.parametrize("name", [name for name, statistic in STATISTICS.items() if statistic.threshold is not None])
 def test_a_dashed_line_says_what_lies_beyond_it(name: str) -> None:
     """Of a rule with two halves it says the other one, too."""

@@ -84,7 +84,8 @@ function showHead() {
     weights: weightsOf(state.kind, (state.layer - 1) * H + state.head - 1),
     allowed: arrays[`${state.kind}_allowed`],
   };
-  const said = { map, pinned: state.pinned, linear: state.linear, lines: state.lines };
+  const hint = "Point at a cell to read it; click to pin it.";
+  const said = { map, pinned: state.pinned, linear: state.linear, lines: state.lines, hint };
   host("opened").textContent = `${theme().marks[state.kind]} ${state.kind}, layer ${state.layer}, head ${state.head}`;
   show("head", head, said, parts, (name, value) => {
     if (name !== "pin" || !value) return;
