@@ -44,6 +44,7 @@ def timed(model: Transformer, source: Sequence[int], target: Sequence[int], by: 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = told.parser("heads_in_turn", __doc__).parse_args(arguments)
+    torch.set_num_threads(1)  # as in the app
     model, tokenizer = checkpoint.load()
     rows: list[Row] = []
     for words, sentence in SENTENCES.items():

@@ -88,11 +88,13 @@ def read_index(folder: Path) -> dict[int, Entry]:
     """What is there already, by line. A last line that a kill left torn does not count."""
     found = {}
     index = folder / INDEX
-    for text in index.read_text(encoding="utf-8").splitlines(keepends=True) if index.exists() else ():
+    # Only "\n" ends a line: a sentence may hold what Unicode takes for line ends, too.
+    *lines, torn = index.read_text(encoding="utf-8").split("\n") if index.exists() else [""]
+    for text in [*lines, torn] if torn else lines:
         try:
             entry = Entry(**json.loads(text))
         except (ValueError, TypeError) as error:
-            if text.endswith("\n"):
+            if text is not torn:
                 raise InputError(f"{index} has a line that is not an entry of an index; take another folder") from error
             break
         found[entry.line] = entry

@@ -123,5 +123,6 @@ def train_tokenizer(sentences: Iterable[str], *, vocab_size: int) -> Tokenizer:
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise TokenizerError(f"no vocabulary of {vocab_size} pieces can be learned: {error}") from error
+        reason = str(error).rpartition("] ")[2]  # without the place in the library's own code
+        raise TokenizerError(f"no vocabulary of {vocab_size} pieces can be learned: {reason}") from error
     return Tokenizer(model.getvalue())

@@ -16,7 +16,7 @@ def write(model: Transformer, tokenizer: Tokenizer, source: Sequence[int], decod
     """Translate source ids (without specials). The tree is empty unless the decoder is a beam search."""
     sentence = torch.tensor([[*source, EOS]])
     if decoding.method != "beam":
-        return _told(tokenizer, decode(model, sentence, decoding)[0], decoding), ()
+        return told(tokenizer, decode(model, sentence, decoding)[0], decoding), ()
     steps: list[list[Branch]] = []
     found = beam_search(model, sentence, decoding, watch=lambda _, branches: steps.append(branches))[0]
     best = found[0]
@@ -27,10 +27,11 @@ def write(model: Transformer, tokenizer: Tokenizer, source: Sequence[int], decod
         name=lambda piece: alone(tokenizer, piece),
         length_penalty=decoding.length_penalty,
     )
-    return _told(tokenizer, best, decoding), grown
+    return told(tokenizer, best, decoding), grown
 
 
-def _told(tokenizer: Tokenizer, found: Hypothesis, decoding: Decoding) -> Written:
+def told(tokenizer: Tokenizer, found: Hypothesis, decoding: Decoding) -> Written:
+    """A translation of this decoder as a reader is told of it."""
     return Written(
         text=tokenizer.decode(found.ids),
         ids=found.ids,

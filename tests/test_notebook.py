@@ -35,7 +35,8 @@ def test_it_runs_and_shows_pictures(values: tuple[list[Any], dict[str, Any]]) ->
 def test_what_it_says_about_numbers_holds(values: tuple[list[Any], dict[str, Any]]) -> None:
     _, names = values
     assert names["difference"] < 1e-5
-    assert not names["edited"].attention("encoder", 1, "head_outputs")[3].any()
+    assert not names["edited"].attention("cross", names["trace"].layers("cross"), "head_outputs").any()
+    assert names["edited"].target_text != names["trace"].target_text
     assert isinstance(names["trace"].map("cross", 1, 8), AttentionMap)
 
 

@@ -90,11 +90,22 @@ def _feed_forward(chosen: Chosen) -> list[str]:
 
 
 def _positions(chosen: Chosen) -> list[str]:
-    return [f"sinusoids({chosen.get('length') or 64}, {chosen.get('width') or 256})"]
+    length, width = chosen.get("length") or 64, chosen.get("width") or 256
+    return [
+        f"cosines_by_distance = similarity(numpy.arange({length}), {width}) / ({width} / 2)",
+        f"turned_by = rotations({chosen.get('shift') or 1}, {width})  # of each frequency",
+        f"sinusoids({length}, {width})",
+    ]
 
 
 def _output(chosen: Chosen) -> list[str]:
-    return [*_run(chosen), f"numpy.exp(trace.log_probabilities()[{chosen.get('step') or 1} - 1])"]
+    settings = ", ".join(f"{name}={chosen[name]!r}" for name in ("temperature", "top_k", "top_p") if name in chosen)
+    step = chosen.get("step") or 1
+    return [
+        *_run(chosen),
+        f"drawn = sampled(trace.log_probabilities(), Settings({settings}))[{step} - 1]",
+        f"numpy.exp(trace.log_probabilities()[{step} - 1])",
+    ]
 
 
 def _architecture(chosen: Chosen) -> list[str]:

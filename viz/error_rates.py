@@ -14,7 +14,10 @@ from viz.theme import Theme
 
 Rates = Mapping[Reading, float]  # percent
 
-HALVES = "On pairs of others, the best reading is chosen on the first half and scored on the last."
+HALVES = (
+    "A file named here holds pairs that others have aligned, and is no part of Headlight; the card of the weights says "
+    "whose they are. Its best reading is chosen on the first half and scored on the last."
+)
 AER = (
     "Alignment error rate: 0 % if every link is right and none is missing. A found link counts twice if it is sure by "
     "hand and once if it is possible; only sure ones can be missed (Och & Ney 2003)."

@@ -1,6 +1,7 @@
 """Neurons of a feed-forward: the hidden layer as a square, what drives one of them, and what it pushes."""
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 
 from model.neurons import Place, Recorded, Weights, added, gelu, relu
 from model.trace import Array, Token
+from model.words import word_groups
 from viz import curves, field
 from viz.inside import signed
 from viz.payload import texts
@@ -15,6 +17,7 @@ from viz.theme import Theme
 
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
 BARE_SPACE = "␣"  # how a space that is a piece of its own is labelled
+BYTE = re.compile("0x[0-9A-F]{2}")  # and one that stands for a byte
 SPAN = 6.0  # of the two functions' picture, on both sides of 0; beyond it they are straight lines
 PUSHES = {
     "decoder": (
@@ -186,14 +189,22 @@ def driving(places: Sequence[tuple[Place, float]], found: Recorded) -> pd.DataFr
 def in_context(sentence: Sequence[Token], position: int) -> str:
     """The sentence, with the token at this position (from 0) in brackets; specials only if it is one of them."""
     said = ""
-    for index, token in enumerate(sentence):
-        text = token.text[1:] if token.continues else token.text
-        text = "" if text == BARE_SPACE and index != position else text
-        if token.special and index != position:
+    for group in word_groups(sentence):
+        if any(BYTE.fullmatch(sentence[index].text) for index in group):  # nobody reads bytes: the whole word
+            parts = [(sentence[group[0]].word, position in group)]
+        else:
+            parts = [(_plain(sentence[index], bare=index != position), index == position) for index in group]
+        if sentence[group[0]].special and position not in group:
             continue
-        close = token.continues or token.is_punctuation or not said
-        said += ("" if close else " ") + (f"[{text}]" if index == position else text)
+        close = sentence[group[0]].is_punctuation or not said
+        said += ("" if close else " ") + "".join(f"[{text}]" if chosen else text for text, chosen in parts)
     return said
+
+
+def _plain(token: Token, *, bare: bool) -> str:
+    """A piece without the mark that it goes on with a word; a bare space is none, if asked."""
+    text = token.text[1:] if token.continues else token.text
+    return "" if text == BARE_SPACE and bare else text
 
 
 def pushed(ids: Sequence[int], names: Sequence[str], push: Array, here: Array | None) -> pd.DataFrame:

@@ -71,11 +71,14 @@ def page(
     *,
     opened: tuple[str, int, int],
     told: str,
+    forced: bool = False,
 ) -> str:
-    """The report of one sentence. `opened` is the kind, layer and head shown first; `told` a sentence about the run.
+    """The report of one sentence. `opened` is the kind, layer and head shown first; `told` a sentence about the run;
+    `forced`: the reader gave the translation.
 
     All weights are in it as float32, so a printed number is the number.
     """
+    translated = payload.translation(trace, links, considered, theme=LIGHT, step=1, forced=forced)
     return PAGE.format(
         policy=POLICY,
         source=escape(trace.source_text),
@@ -83,15 +86,13 @@ def page(
         how=escape(phrases.ROWS_AND_COLUMNS),
         caveat=escape(phrases.CAVEAT),
         css="\n".join(_read(f"{name}.css") for name in ("canvas", "offline")),
-        data=base64.b64encode(_payload(trace, links, considered, opened)).decode("ascii"),
+        data=base64.b64encode(_payload(trace, translated, opened)).decode("ascii"),
         js="\n".join([functions(*CANVASES), _read("offline.js")]),
     )
 
 
-def _payload(
-    trace: Trace, links: Sequence[Link], considered: Sequence[Sequence[Candidate]], opened: tuple[str, int, int]
-) -> bytes:
-    translation, _ = payload.unpack(payload.translation(trace, links, considered, theme=LIGHT, step=1))
+def _payload(trace: Trace, translated: bytes, opened: tuple[str, int, int]) -> bytes:
+    translation, _ = payload.unpack(translated)
     header: dict[str, Any] = {
         "themes": {name: for_canvas(theme) for name, theme in THEMES.items()},
         "kinds": {kind: payload.described(trace.map(kind, 1, 1)) for kind in KINDS},

@@ -1,5 +1,5 @@
-"""What Streamlit's own theme cannot say: what stands in one row is one line, rows that wrap stay close, and no text is
-paler than `soft`.
+"""What Streamlit's own theme cannot say: what stands in one row is one line, rows that wrap stay close, no text is
+paler than `soft`, and under a finger, where the buttons of a table are always there, they cover no heading.
 """
 
 from viz.theme import Theme
@@ -14,6 +14,7 @@ RULES = """<style>
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {{ color: {soft}; opacity: 1; }}
 [data-testid="stHorizontalBlock"] {{ row-gap: 1rem; }}
 [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {{ row-gap: 2rem; }}
+@media (hover: none) {{ [data-testid="stDataFrame"] {{ margin-top: 32px; }} }}
 </style>"""
 
 

@@ -122,9 +122,18 @@ def numbers(prefix: str, shown: AttentionMap) -> dict[str, Array]:
 
 
 def translation(
-    trace: Trace, links: Sequence[Link], considered: Sequence[Sequence[Candidate]], *, theme: Theme, step: int
+    trace: Trace,
+    links: Sequence[Link],
+    considered: Sequence[Sequence[Candidate]],
+    *,
+    theme: Theme,
+    step: int,
+    forced: bool = False,
 ) -> bytes:
-    """The translation with its alternatives and alignment. step counts from 1; a row of candidates for each step."""
+    """The translation with its alternatives and alignment. step counts from 1; a row of candidates for each step.
+
+    forced: the reader gave the translation, and the model only reads it.
+    """
     chances, entropies = np.exp(trace.target_log_probabilities()), trace.entropy()
     word_of = {i: word for word, group in enumerate(word_groups(trace.predicted)) for i in group}
     pieces = [
@@ -144,5 +153,6 @@ def translation(
         "pieces": pieces,
         "links": [{"source": link.source, "target": link.target, "strength": link.strength} for link in links],
         "step": step,
+        "forced": forced,
     }
     return pack(header, {})

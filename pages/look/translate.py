@@ -21,7 +21,7 @@ address.propose("step", least_sure(shown, words=False))
 way = aligned.named(trace)
 links = strongest(aligned.strength(trace, way))
 mount.translation(
-    payload.translation(shown, links, considered, theme=theme, step=st.session_state["step"]),
+    payload.translation(shown, links, considered, theme=theme, step=st.session_state["step"], forced=reading.forced),
     key="translation",
     on_step=lambda step: address.choose(step=step),
 )

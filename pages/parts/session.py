@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts.line import Line
 
 if TYPE_CHECKING:  # torch takes a second and a half to import: the title is painted first
+    from model.decode import Hypothesis
     from model.editing import Means
     from model.edits import Edit
     from model.pieces import Piece
@@ -29,12 +30,18 @@ class Reading:
     left_out: str  # of the sentence, beyond the limit
     target_left_out: str
     forced: bool  # the translation is the reader's
-    own_score: float | None  # ln P of the model's own translation; None where writing it would take too long
+    own: "Hypothesis | None"  # the model's own translation; None where writing it would take too long
+    decoding: dict[str, Any]  # how that was written
     ended: bool  # with </s>, not at the length limit
     source_ids: tuple[int, ...]  # without specials
     target_ids: tuple[int, ...]
     edits: str = ""  # that were carried out, as in model/editlist.py
     unedited_ids: tuple[int, ...] = ()  # of the translation that is there without edits
+
+    @property
+    def own_score(self) -> float | None:
+        """ln P of the model's own translation, if it was written."""
+        return None if self.own is None else self.own.log_probability
 
     @property
     def run(self) -> "Run":
@@ -172,7 +179,7 @@ def _under_edits(folder: Path, run: Run, options: tuple[tuple[str, Any], ...], *
         trace = capture.trace_of(model, tokenizer, run.source, target, edits=edits, means=means)
         considered = candidates(tokenizer, trace, CANDIDATES)
     changed = {"trace": trace, "candidates": considered, "target_ids": target}
-    return changed | {"own_score": own and own.log_probability, "ended": own.ended if own else True}
+    return changed | {"own": own, "ended": own.ended if own else True}
 
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT)
@@ -195,7 +202,8 @@ def _reading(folder: Path, sentence: str, target: str, options: tuple[tuple[str,
         left_out=source.left_out,
         target_left_out=forced.left_out if forced else "",
         forced=forced is not None,
-        own_score=own.log_probability,
+        own=own,
+        decoding=dict(options),
         ended=own.ended,
         source_ids=source.ids,
         target_ids=target_ids,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from model.alignment import strongest
+from model.alignment import strongest, word_strengths
 from pages.parts import address, aligned, controls, shipped
 from viz import code, offline
 
@@ -89,10 +89,14 @@ def report(found: "Reading") -> Callable[[], bytes]:
     kind = state["kind"]
     layer, head = min(state["layer"] or 1, trace.layers(kind)), min(state["head"] or 1, trace.heads(kind))
     told = f"{trace.target_text} — {controls.how_written(found)}. Weights {shipped.weights_digest()[:16]}."
-    links = strongest(aligned.strength(trace, aligned.named(trace)))
+    way = aligned.named(trace)
+    projection = shipped.output_projection("cross", way.layer)
 
     def made() -> bytes:
-        return offline.page(trace, links, found.candidates, opened=(kind, layer, head), told=told).encode("utf-8")
+        links = strongest(word_strengths(trace, projection, way))
+        return offline.page(
+            trace, links, found.candidates, opened=(kind, layer, head), told=told, forced=found.forced
+        ).encode("utf-8")
 
     return made
 

@@ -97,6 +97,11 @@ def _lens(folder: Path, run: session.Run, target: tuple[int, ...], *, _trace: "T
 
 def written(found: session.Reading, decoding: dict[str, Any]) -> "Written":
     """What the model writes for this sentence with these settings."""
+    if found.own is not None and not found.edits and decoding == found.decoding:  # no need to write it again
+        from model import writing
+        from model.decode import Decoding
+
+        return writing.told(session.loaded(session.WEIGHTS)[1], found.own, Decoding(**decoding))
     return _searched(session.WEIGHTS, found.run, tuple(sorted(decoding.items())))[0]
 
 

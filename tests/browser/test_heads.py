@@ -86,6 +86,20 @@ def test_in_the_dark_theme_the_same_numbers_have_dark_colours(open_page: OpenPag
     assert paper.upper() == DARK.background
 
 
+def test_escape_lets_go_of_what_a_link_has_pinned_wherever_the_focus_is(open_page: OpenPage) -> None:
+    here = {"sentence": SENTENCE, "target": TARGET, "kind": "cross", "layer": 1, "head": 2}
+    page = open_page(link(kind="cross", layer=1, head=2, query=3, key=2))
+    aloud = page.locator("[data-marker=pinned]")
+    expect(aloud).to_have_text(re.compile("^Pinned: "))
+    bar.sentence(page).focus()
+    page.keyboard.press("Escape")  # that of the field
+    expect(aloud).to_have_text(re.compile("^Pinned: "))
+    bar.sentence(page).blur()
+    page.keyboard.press("Escape")
+    expect(aloud).to_have_text("")
+    bar.until_address(page, **here)
+
+
 def test_a_thumbnail_opens_its_head_by_pointer_and_by_keyboard(open_page: OpenPage) -> None:
     trace = expected.read(SENTENCE, TARGET)
     here = {"sentence": SENTENCE, "target": TARGET, "kind": "cross"}

@@ -47,7 +47,7 @@ def picture_of(page: Page) -> Array:
 def assert_painted(picture: Array, left: int, size: int, shown: AttentionMap, theme: Theme, *, linear: bool) -> None:
     """A thumbnail of the first row, which begins here."""
     T, S = shown.weights.shape
-    shades = pooled(wanted(shown, linear=linear), -(-max(T, S) // 120))
+    shades = pooled(wanted(shown, linear=linear), -(-max(T, S) // size))
     width, height = S * size / max(T, S), T * size / max(T, S)
     down, across = ((np.arange(n) + 0.5) * room / n for n, room in zip(shades.shape, (height, width), strict=True))
     found = picture[np.ix_((4 + down).astype(int), (left + across).astype(int))]
@@ -56,7 +56,9 @@ def assert_painted(picture: Array, left: int, size: int, shown: AttentionMap, th
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: str(theme.name))
-def test_a_thumbnail_s_colours_are_those_of_its_exact_weights(browser: Browser, theme: Theme) -> None:
+@pytest.mark.parametrize("width", [1000, 400])
+def test_a_thumbnail_s_colours_are_those_of_its_exact_weights(browser: Browser, theme: Theme, width: int) -> None:
+    """However small it is, no peak is lost."""
     maps = [a_map(kind if kind in KINDS else "cross", shape) for kind, shape in SHAPES.items()]
     packed = [
         payload.grid(
@@ -64,12 +66,14 @@ def test_a_thumbnail_s_colours_are_those_of_its_exact_weights(browser: Browser, 
         )
         for linear in (False, True)
     ]
-    page = alone.drawn(browser, "grid", packed[0], theme=theme, width=1000)
+    page = alone.drawn(browser, "grid", packed[0], theme=theme, width=width)
     for linear in (False, True):
         alone.redraw(page, packed[linear])
         picture = picture_of(page)
+        size = min(SIZE, (picture.shape[1] - 3 * GUTTER - 4) // 4)
+        assert (size < SIZE) == (width == 400)
         for index, shown in enumerate(maps):
-            assert_painted(picture, 2 + index * (SIZE + GUTTER), SIZE, shown, theme, linear=linear)
+            assert_painted(picture, 2 + index * (size + GUTTER), size, shown, theme, linear=linear)
     page.close()
 
 

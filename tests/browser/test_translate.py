@@ -68,6 +68,9 @@ def test_an_example_can_be_picked_and_a_translation_forced(open_page: OpenPage) 
     bar.shows(page, trace.target_text)
     total = f"{trace.target_log_probabilities().sum():.2f}".replace("-", "−")
     expect(page.get_by_text(f"your translation · log-probability {total} · the model's own:")).to_be_visible()
+    page.locator("button.piece").nth(1).hover()
+    given = f"having read {trace.read[1].text}, it was given {trace.predicted[1].text}. It expected"
+    expect(page.locator("[data-marker=considered]")).to_contain_text(given)
 
 
 def test_decoders_in_the_sidebar_write_their_own_translations(open_page: OpenPage) -> None:

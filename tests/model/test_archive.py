@@ -56,6 +56,16 @@ def test_a_broken_line_is_reported_with_its_number_and_the_rest_is_written(tmp_p
     ]
 
 
+def test_what_unicode_takes_for_a_line_end_ends_no_line_of_the_index(tmp_path: Path) -> None:
+    ends = "\u2028 \u2029 \x85 \x0b \x0c \x1c \x1d \x1e".split(" ")
+    path = write_lines(tmp_path / "in.txt", "".join(f"I{end}like tea.\n" for end in ends).encode())
+    first, again = Writer(), Writer()
+    filled(path, tmp_path / "out", first)
+    filled(path, tmp_path / "out", again)
+    assert first.lines == list(range(1, len(ends) + 1))
+    assert again.lines == []
+
+
 @pytest.mark.parametrize("stop_at", [1, 3, 6])
 def test_a_stopped_run_goes_on_and_ends_as_if_undisturbed(tmp_path: Path, stop_at: int) -> None:
     path, whole, stopped = write_lines(tmp_path / "in.txt"), tmp_path / "whole", tmp_path / "stopped"

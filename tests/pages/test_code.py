@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from model import checkpoint
+from model.config import NEVER
+from model.decode import Decoding, sampling_distribution
 from model.tokenizer import Tokenizer
 from model.trace import KINDS, Array
 from model.transformer import Transformer
@@ -82,6 +85,8 @@ def test_surgery(visitor: Visitor, address: dict[str, str]) -> None:
         {"against": "translation", "target": "Der Mann hört Bäume.", "kind": "cross", "layer": "1", "head": "1"},
         {"against": "decoder", "beam": "3", "kind": "masked", "layer": "2", "head": "5", "query": "1", **SEEN},
         {"against": "edits", "edits": EDITS, "kind": "cross", "layer": "2", "head": "3"},
+        {"against": "edits", "edits": "silence-cross-1.2", "kind": "encoder", "measure": "value"},
+        {"against": "decoder", "measure": "rollout", "kind": "masked"},
         {"layer": "1", "head": "1"},
     ],
 )
@@ -151,6 +156,23 @@ def test_masked_vs_cross_padded_and_at_every_stage(
         if values is not None:
             same(arrays[f"{kind}_shown"], values)
     assert ("values" in names) == (stage != "softmax" and "heads" not in seen)
+
+
+def test_output_as_it_is_sampled(visitor: Visitor) -> None:
+    names = ran(visitor, "output", step="3", temperature="1.9", top_k="5", top_p="0.9", decoder="sample")
+    allowed = torch.tensor(names["trace"].log_probabilities()[2:3])
+    allowed[:, list(NEVER)] = -torch.inf
+    expected = sampling_distribution(allowed, Decoding("sample", temperature=1.9, top_k=5, top_p=0.9))
+    np.testing.assert_allclose(names["drawn"], expected[0], atol=1e-12)
+
+
+def test_positions(visitor: Visitor) -> None:
+    names = ran(visitor, "positions", length="20", width="12", shift="3")
+    near = pictures(visitor, "field")[1][1]["values"]
+    np.testing.assert_allclose(near[0], names["cosines_by_distance"], atol=1e-6)
+    assert names["turned_by"].shape == (6, 2, 2)
+    angle = 3.0  # of the fastest frequency, one radian a position
+    np.testing.assert_allclose(names["turned_by"][0], [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 
 
 @pytest.mark.parametrize("seen", [{}, SEEN], ids=["pieces", "words"])

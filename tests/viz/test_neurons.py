@@ -116,6 +116,14 @@ def test_a_token_stands_in_brackets_in_its_own_sentence() -> None:
     assert told["activation"].tolist() == [3.5, 2.0, 1.0, 0.5]
 
 
+def test_what_is_spelt_in_bytes_is_read_as_its_word() -> None:
+    naive = [Token(text, "naïve", text != "na") for text in ("na", "0xC3", "0xAF", "·ve")]
+    sentence = (Token("mine", "mine"), Token("0x3B", ";"), Token("the", "the"), *naive, Token("0x3F", "?"))
+    assert drawn.in_context(sentence, 1) == "mine[;] the naïve?"
+    assert drawn.in_context(sentence, 0) == "[mine]; the naïve?"
+    assert drawn.in_context(sentence, 5) == "mine; the [naïve]?"
+
+
 def test_pushed_pieces_have_their_own_push() -> None:
     push, here = np.array([0.1, -0.2, 0.3]), np.array([1.0, 2.0, 3.0])
     told = drawn.pushed([2, 0], ["a", "b", "c"], push, here)

@@ -14,16 +14,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
   canvas.setAttribute("aria-label", `${heads.length} heads. Arrow keys move, Enter opens one.`);
   const reading = element("p", { class: "reading" });
   root.append(canvas, reading);
-  const pictures = heads.map((head, index) => picture(head, index));
+  const shades = heads.map((head, index) => shadesOf(head, index));
+  let pictures = [];
   let geometry = null;
 
-  // One pixel a cell; when there are more cells than pixels, each pixel shows the largest, so that no peak is lost.
-  // Shades are as in viz/thumbnails.py: of the allowed cells only, and the larger the weight, the higher its shade.
-  function picture(head, index) {
+  // The shade of every cell, -1 where the head may not look. Shades are as in viz/thumbnails.py: of the allowed cells only.
+  function shadesOf(head, index) {
     const next = reader(arrays[`shades${index}`], head.low);
     const mask = arrays[`mask${head.mask}`]; // none for a head that may look everywhere
+    return Int16Array.from({ length: head.cells[0] * head.cells[1] }, (_, cell) => (mask && !mask[cell] ? -1 : next()));
+  }
+
+  // One pixel a cell; when there are more cells than pixels, each pixel shows the largest, so that no peak is lost: the
+  // larger the weight, the higher its shade.
+  function picture(head, index, size) {
     const [T, S] = head.cells;
-    const pool = Math.ceil(Math.max(T, S) / 120);
+    const pool = Math.ceil(Math.max(T, S) / Math.max(1, size * (window.devicePixelRatio || 1)));
     const [rows, columns] = [Math.ceil(T / pool), Math.ceil(S / pool)];
     const made = document.createElement("canvas");
     made.width = columns;
@@ -35,9 +41,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const largest = new Int16Array(rows * columns).fill(-1);
     for (let row = 0; row < T; row++) {
       for (let column = 0; column < S; column++) {
-        if (mask && !mask[row * S + column]) continue;
         const at = Math.floor(row / pool) * columns + Math.floor(column / pool);
-        largest[at] = Math.max(largest[at], next());
+        largest[at] = Math.max(largest[at], shades[index][row * S + column]);
       }
     }
     largest.forEach((shade, at) => image.data.set([...(shade < 0 ? forbidden : colours[shade]), 255], at * 4));
@@ -158,6 +163,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   return onWidth(root, (width) => {
     geometry = measure(width);
+    pictures = heads.map((head, index) => picture(head, index, geometry.size));
     redraw();
   });
 }

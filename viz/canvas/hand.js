@@ -55,4 +55,24 @@ function onKeys(canvas, acts) {
   canvas.addEventListener("keydown", (event) => {
     if (Object.hasOwn(acts, event.key) && acts[event.key]() !== false) event.preventDefault();
   });
+  if (acts.Escape) letGoFromAnywhere(canvas, acts.Escape);
+}
+
+// A link may open with something pinned, and nothing has the focus then: Escape is heard wherever nobody else needs it.
+// The page outlives its pictures, so it holds them weakly.
+function letGoFromAnywhere(canvas, letGo) {
+  canvas.letGo = letGo;
+  const held = new WeakRef(canvas);
+  const hear = (event) => {
+    const here = held.deref();
+    if (!here?.isConnected) document.removeEventListener("keydown", hear);
+    else if (event.key === "Escape" && !event.defaultPrevented && !needed(event.target)) here.letGo();
+  };
+  document.addEventListener("keydown", hear);
+}
+
+// Whether Escape means something where it was pressed: in a field, a picture, or while something is open above the page.
+function needed(target) {
+  const open = "[data-testid=stPopoverBody], [data-baseweb=popover], [role=dialog], [role=listbox], [role=menu]";
+  return target.shadowRoot !== null || target.matches("input, textarea, select") || document.querySelector(open) !== null;
 }

@@ -80,8 +80,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     panel.replaceChildren();
     const line = element("p");
     line.append(element("span", { class: "soft" }, `step ${index + 1} of ${pieces.length}: having read `));
-    line.append(element("span", { class: "token" }, piece.read), element("span", { class: "soft" }, ", it wrote "));
-    line.append(element("span", { class: "token" }, piece.text), element("span", { class: "soft" }, `. It considered (uncertainty ${piece.entropy.toFixed(2)} bits):`));
+    line.append(element("span", { class: "token" }, piece.read), element("span", { class: "soft" }, header.forced ? ", it was given " : ", it wrote "));
+    line.append(element("span", { class: "token" }, piece.text), element("span", { class: "soft" }, `. It ${header.forced ? "expected" : "considered"} (uncertainty ${piece.entropy.toFixed(2)} bits):`));
     const bars = element("div", { class: "strip" });
     for (const [text, probability, written] of piece.considered) {
       const row = element("div", { class: "bar" });
