@@ -63,6 +63,16 @@ def test_a_head_as_svg_has_every_cell_in_its_colour_and_every_label(open_page: O
     assert {*captions.of_rows(shown), *(token.text for token in shown.columns)} <= set(texts_of(root))
 
 
+def test_of_a_long_sentence_an_svg_has_labels_for_which_the_screen_has_no_room(open_page: OpenPage) -> None:
+    long = " ".join(f"house{number}" for number in range(18)) + "."
+    shown = expected.read(long).map("encoder", 2, 3)
+    page = open_page(f"/heads?sentence={quote(long)}&layer=2&head=3")
+    assert len(shown.columns) > 33
+    told = texts_of(svg_of_head(page))
+    labels = [token.text for token in shown.columns]
+    assert [told.count(label) >= 2 * labels.count(label) for label in labels] == [True] * len(labels)
+
+
 def test_a_token_is_text_in_an_svg_too(open_page: OpenPage) -> None:
     short = 'Is <b> & "c" old?'
     shown = expected.read(short).map("encoder", 1, 1)

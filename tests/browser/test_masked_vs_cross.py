@@ -1,16 +1,19 @@
 """The two attentions of the decoder, and the step that both share: slider, arrows, play, clicks."""
 
+import base64
 import re
 from urllib.parse import quote
 
 import numpy as np
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from model.trace import AttentionMap
-from tests.browser import bar, expected, visits
+from tests.browser import alone, bar, expected, visits
 from tests.browser.canvas import CLOSE, canvas, colour, rgb
 from tests.browser.conftest import OpenPage
+from tests.viz.test_pair import a_pair
 from viz import captions, heatmap
+from viz.pair import payload
 from viz.theme import LIGHT
 
 SENTENCE = "My brother reads an old book in the small garden today."
@@ -116,6 +119,16 @@ def test_the_step_follows_slider_arrows_play_and_clicks_and_python_hears_when_it
     box.click()  # at the edge of the window the page scrolls to it, and Streamlit closes a list when a page scrolls
     page.get_by_role("option", name=re.compile("^4 ")).click()
     stands_at(page, 4)
+
+
+def test_the_slider_stands_at_the_step_before_anything_is_drawn(browser: Browser) -> None:
+    """A key pressed until then must not begin in the middle, where the browser puts a slider without a value."""
+    made, message = a_pair(expected.read(SENTENCE, TARGET)), {"linear": True, "pinned": None, "lifted": False}
+    packed = payload(made, theme=LIGHT, step=2, door=True, shape=(9, 14, 4), **message)
+    page = alone.drawn(browser, "pair", packed, theme=LIGHT)
+    at_once = "(packed) => { window.draw(packed); return document.querySelector('input[type=range]').value; }"
+    assert page.evaluate(at_once, base64.b64encode(packed).decode()) == "2"
+    page.close()
 
 
 def test_a_forbidden_cell_says_why_and_a_pin_stays_while_the_heads_change(open_page: OpenPage) -> None:

@@ -1,5 +1,7 @@
 // A map of attention: as a matrix with its labels and its scale, as a strip of bars, and in words.
 
+const SMALLEST = 4; // pixels of a letter in a file
+
 // All rows but one step back.
 function dimOtherRows(context, theme, { x, y, cell }, [T, S], row) {
   context.globalAlpha = 0.45;
@@ -79,6 +81,14 @@ function drawStaircase(context, theme, open, [T, S], { x, y, cell }) {
   context.stroke();
 }
 
+// Which labels are written, every so manieth, and how large. In a file letters stay sharp when it is enlarged: there all
+// are written, down to the smallest size.
+function lettering(count, cell) {
+  const size = cell >= 17 ? 13 : 11;
+  if (!exporting.recording && !exporting.scale) return { every: stride(count, cell, 12), size };
+  return { every: Math.ceil(SMALLEST / cell), size: Math.max(SMALLEST, Math.min(size, cell)) };
+}
+
 // The marked label always; another only if it is its turn and leaves the marked one room.
 function labelled(index, every, marked) {
   if (index === marked) return true;
@@ -91,8 +101,8 @@ function overhang(longest, room) {
 }
 
 function drawColumnLabels(context, theme, labels, { x, y, cell }, { marked, room }) {
-  const every = stride(labels.length, cell, 12);
-  context.font = `${cell >= 17 ? 13 : 11}px ${CODE}`;
+  const { every, size } = lettering(labels.length, cell);
+  context.font = `${size}px ${CODE}`;
   context.textAlign = "left";
   labels.forEach((label, column) => {
     if (!labelled(column, every, marked)) return;
@@ -106,8 +116,8 @@ function drawColumnLabels(context, theme, labels, { x, y, cell }, { marked, room
 }
 
 function drawRowLabels(context, theme, labels, { x, y, cell }, { marked, room }) {
-  const every = stride(labels.length, cell, 12);
-  context.font = `${cell >= 17 ? 13 : 11}px ${CODE}`;
+  const { every, size } = lettering(labels.length, cell);
+  context.font = `${size}px ${CODE}`;
   context.textAlign = "right";
   labels.forEach((label, row) => {
     if (!labelled(row, every, marked)) return;

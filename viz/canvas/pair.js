@@ -27,6 +27,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const steps = element("div", { class: "steps" });
   const play = button("▶", "play the translation", () => (playing ? stopPlaying() : startPlaying()));
   const slider = element("input", { type: "range", min: "1", max: String(T), step: "1", "aria-label": "step of the translation" });
+  slider.value = String(step); // at once: a key may be pressed before anything is drawn
   const where = element("span", { "data-marker": "step" });
   steps.append(play, slider, where);
   const cards = element("div", { class: "pair" });
@@ -148,11 +149,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function drawMiddle(context) {
     const { side, top, cell, labelsAt, middle } = geometry;
     const centre = labelsAt + middle / 2;
-    const every = stride(T, cell, 12);
+    const { every, size } = lettering(T, cell);
     for (let row = 0; row < T; row++) {
       const current = row === step - 1;
       if (!labelled(row, every, step - 1)) continue;
-      context.font = `${current ? "600 " : ""}${cell >= 17 ? 13 : 11}px ${CODE}`;
+      context.font = `${current ? "600 " : ""}${size}px ${CODE}`;
       context.fillStyle = current ? theme.ink : theme.soft;
       const y = top + (row + 0.5) * cell + 4;
       context.textAlign = "right";
