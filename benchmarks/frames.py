@@ -3,17 +3,17 @@
 python -m benchmarks.frames [--json]     milliseconds from the event to the drawn picture, median and 95th percentile
 """
 
-import itertools
 import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks import texts, told
+from benchmarks.clock import percentile
+from benchmarks.screen import browsing, new_page
 from benchmarks.told import Bar, Row
-from tests.browser import chromium
 from tests.browser.serving import serving
 from tests.browser.visits import wait_until_idle
 
@@ -43,11 +43,6 @@ TIMED = """
 """
 
 
-def words(text: str, pieces: int) -> str:
-    """About this many pieces: the words of a text, over and over, one piece each."""
-    return " ".join(itertools.islice(itertools.cycle(text.split()), pieces - 1)) + "."
-
-
 def timed(page: Page, marker: str, kind: str) -> list[float]:
     canvas = page.locator(f"[data-marker={marker}]").element_handle()
     return list(page.evaluate(f"args => {TIMED}(args)", [canvas, kind, EVENTS]))
@@ -56,7 +51,8 @@ def timed(page: Page, marker: str, kind: str) -> list[float]:
 def measured(page: Page, url: str, size: int) -> list[Row]:
     rows: list[Row] = []
     for path, marker in (("masked_vs_cross", "pair"), ("heads", "head")):
-        page.goto(f"{url}/{path}?sentence={words(texts.ENGLISH, size)}&target={words(texts.GERMAN, size)}")
+        english, german = (texts.words(text, size - 1) for text in (texts.ENGLISH, texts.GERMAN))
+        page.goto(f"{url}/{path}?sentence={english}.&target={german}.")
         wait_until_idle(page)
         page.wait_for_selector(f"[data-marker={marker}]")
         for kind in ("hover", "keys"):
@@ -67,7 +63,7 @@ def measured(page: Page, url: str, size: int) -> list[Row]:
                     "tokens": size,
                     "event": kind,
                     "median, ms": round(statistics.median(times), 1),
-                    "p95, ms": round(sorted(times)[int(0.95 * len(times)) - 1], 1),
+                    "p95, ms": round(percentile(times, 0.95), 1),
                 }
             )
     return rows
@@ -76,12 +72,14 @@ def measured(page: Page, url: str, size: int) -> list[Row]:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = told.parser("frames", __doc__).parse_args(arguments)
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder)) as server,
+        browsing() as browser,
+        new_page(browser) as page,
+    ):
         for size in SIZES:
             rows += measured(page, server.url, size)
-        browser.close()
     slowest = max(row["p95, ms"] for row in rows if row["tokens"] == JUDGED)
     bars = [Bar(f"slowest p95, {JUDGED} + {JUDGED} tokens", slowest, LARGEST, at_most=True)]
     told.tell("frames", rows, bars, as_json=options.json)

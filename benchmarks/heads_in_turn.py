@@ -12,9 +12,9 @@ import torch
 from benchmarks import told
 from benchmarks.told import Bar, Row
 from model import checkpoint
-from model.capture import prepare, translate_ids
-from model.importance import Head, each_alone, one_after_the_other
-from model.trace import KINDS
+from model.capture import prepare, trace_of, translate_ids
+from model.edits import Edit
+from model.importance import all_heads, each_alone, one_after_the_other
 from model.transformer import Transformer
 from model.what_if import log_probabilities, means_of
 
@@ -26,14 +26,7 @@ REPETITIONS = 7
 LARGEST, JUDGED = 1.0, 12  # seconds, for a sentence of so many words
 
 
-def all_heads(model: Transformer) -> list[Head]:
-    depth = {kind: model.config.encoder_layers if kind == "encoder" else model.config.decoder_layers for kind in KINDS}
-    heads = range(1, model.config.n_heads + 1)
-    return [(kind, layer, head) for kind in KINDS for layer in range(1, depth[kind] + 1) for head in heads]
-
-
-def timed(model: Transformer, source: Sequence[int], target: Sequence[int], by: str, *, joint: bool) -> float:
-    lists = (one_after_the_other if joint else each_alone)(all_heads(model), by)
+def timed(model: Transformer, source: Sequence[int], target: Sequence[int], lists: Sequence[Sequence[Edit]]) -> float:
     seconds = []
     for _ in range(REPETITIONS):
         start = time.perf_counter()
@@ -50,12 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for words, sentence in SENTENCES.items():
         source = prepare(tokenizer, sentence)
         target = translate_ids(model, source).ids
+        heads = all_heads(trace_of(model, tokenizer, source.ids, target))
         sizes = {"words": words, "source pieces": len(source.ids), "target pieces": len(target)}
         for by in ("zero", "mean"):
             for joint in (False, True):
-                seconds = round(timed(model, source.ids, target, by, joint=joint), 3)
+                lists = (one_after_the_other if joint else each_alone)(heads, by)
+                seconds = round(timed(model, source.ids, target, lists), 3)
                 asked = "one after the other" if joint else "each alone"
-                rows.append(sizes | {"heads": len(all_heads(model)), "by": by, "asked": asked, "seconds": seconds})
+                rows.append(sizes | {"heads": len(heads), "by": by, "asked": asked, "seconds": seconds})
     slowest = max(row["seconds"] for row in rows if row["words"] == JUDGED)
     bars = [Bar(f"slowest, {JUDGED} words", slowest, LARGEST, at_most=True)]
     told.tell("heads_in_turn", rows, bars, as_json=options.json, threads=torch.get_num_threads())

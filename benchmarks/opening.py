@@ -3,7 +3,6 @@
 python -m benchmarks.opening [--json]     seconds from starting a server until it is on screen in a real Chromium
 """
 
-import itertools
 import statistics
 import tempfile
 import time
@@ -48,14 +47,13 @@ def count_bytes(page: Page) -> list[int]:
 
 def longest(browser: Browser, folder: Path) -> float:
     """Seconds from opening a link to 256 + 256 pieces until all heads, and one of them large, are on screen."""
-    words = {"sentence": texts.ENGLISH, "target": texts.GERMAN}
-    said = {name: "%20".join(itertools.islice(itertools.cycle(text.split()), PIECES)) for name, text in words.items()}
+    english, german = (texts.words(text, PIECES) for text in (texts.ENGLISH, texts.GERMAN))
     with serving(folder) as server, new_page(browser) as page:
         page.goto(f"{server.url}/heads")
         page.wait_for_selector("canvas[data-marker=grid]")
         wait_until_idle(page)  # the model has been loaded
         start = time.perf_counter()
-        page.goto(f"{server.url}/heads?kind=cross&sentence={said['sentence']}&target={said['target']}")
+        page.goto(f"{server.url}/heads?kind=cross&sentence={english}&target={german}")
         page.wait_for_selector("canvas[data-marker=head]")
         wait_until_idle(page)
         return time.perf_counter() - start

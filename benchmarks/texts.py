@@ -18,6 +18,11 @@ def pieces(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
     return list(itertools.islice(itertools.cycle(tokenizer.encode(text)), count))
 
 
+def words(text: str, count: int) -> str:
+    """This many words: the text, over and over."""
+    return " ".join(itertools.islice(itertools.cycle(text.split()), count))
+
+
 def sentences() -> Iterator[str]:
     """Nearly two thousand different sentences, neighbours unlike each other, of 9 to 13 words."""
     every = [" ".join(parts) for parts in itertools.product(WHO, WHAT, WHERE, WHY)]

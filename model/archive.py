@@ -86,18 +86,20 @@ def _sentence(number: int, raw: bytes) -> Sentence:
 
 def read_index(folder: Path) -> dict[int, Entry]:
     """What is there already, by line. A last line that a kill left torn does not count."""
-    found = {}
+    found: dict[int, Entry] = {}
     index = folder / INDEX
-    # Only "\n" ends a line: a sentence may hold what Unicode takes for line ends, too.
-    *lines, torn = index.read_text(encoding="utf-8").split("\n") if index.exists() else [""]
-    for text in [*lines, torn] if torn else lines:
-        try:
-            entry = Entry(**json.loads(text))
-        except (ValueError, TypeError) as error:
-            if text is not torn:
-                raise InputError(f"{index} has a line that is not an entry of an index; take another folder") from error
-            break
-        found[entry.line] = entry
+    if not index.exists():
+        return found
+    with index.open(encoding="utf-8", newline="\n") as lines:  # a sentence may hold other ends of lines
+        for text in lines:
+            try:
+                entry = Entry(**json.loads(text))
+            except (ValueError, TypeError) as error:
+                if text.endswith("\n"):
+                    said = f"{index} has a line that is not an entry of an index; take another folder"
+                    raise InputError(said) from error
+                break
+            found[entry.line] = entry
     return found
 
 

@@ -105,18 +105,19 @@ def save(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Toke
     """
     if not folder.exists():
         with replacing_folder(folder) as part:
-            _fill(part, config, state, tokenizer)
+            fill(part, config, state, tokenizer)
             sums.write(part)
         return
     with replacing_files(folder) as part:
-        _fill(part, config, state, tokenizer)
+        fill(part, config, state, tokenizer)
     if (folder / sums.NAME).is_file():
         sums.record(*(folder / name for name in FILES))
     else:
         sums.write(folder)
 
 
-def _fill(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+def fill(folder: Path, config: Config, state: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+    """Write the files of a weights folder into a new one that somebody else makes whole."""
     config.save(folder / CONFIG)
     (folder / VOCABULARY).write_bytes(tokenizer.serialized)
     save_tensors(folder / TENSORS, state)

@@ -53,9 +53,8 @@ def is_snapshot(step: int) -> bool:
 def save_snapshot(run: Path, model: EncoderDecoder, tokenizer: Tokenizer, step: int) -> None:
     folder = run / f"snapshot-{step:08d}"
     if not folder.exists():
-        with replacing_folder(folder) as part:
-            half = {name: tensor.half() for name, tensor in model.state_dict().items()}
-            checkpoint.save(part, model.config, half, tokenizer)
+        half = {name: tensor.half() for name, tensor in model.state_dict().items()}
+        checkpoint.save(folder, model.config, half, tokenizer)
 
 
 def save_step(
@@ -65,7 +64,7 @@ def save_step(
     folder = run / f"step-{progress.step:08d}"
     if not folder.exists():
         with replacing_folder(folder) as part:
-            checkpoint.save(part, model.config, model.state_dict(), tokenizer)
+            checkpoint.fill(part, model.config, model.state_dict(), tokenizer)
             checkpoint.save_tensors(part / OPTIMIZER, _flat(optimizer))
             (part / STATE).write_text(json.dumps(progress.__dict__), encoding="utf-8")
             sums.write(part)

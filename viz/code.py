@@ -54,10 +54,9 @@ def _masked_vs_cross(chosen: Chosen) -> list[str]:
         anew = again(chosen, "trace", "parsed('lift_mask')")
     elif chosen.get("padding") == "padded":
         anew = again(chosen, "trace", padding=PADDING)
-    name = chosen.get("stage", "softmax")
-    if name == "softmax" or mean or is_shaped(chosen) or chosen.get("measure", "raw") != "raw":
-        return [*_run(chosen), *anew, *drawn, "head(masked)", "head(cross)"]
-    return [*_run(chosen), *anew, *drawn, f"values = [stage({name!r}, one, trace).values for one in (masked, cross)]"]
+    name = chosen.get("drawn_stage", "softmax")
+    values = f"values = [stage({name!r}, one, trace).values for one in (masked, cross)]"
+    return [*_run(chosen), *anew, *drawn, *(["head(masked)", "head(cross)"] if name == "softmax" else [values])]
 
 
 def _inside(chosen: Chosen) -> list[str]:

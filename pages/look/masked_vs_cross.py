@@ -26,6 +26,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     step_place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     stage = sides.stage_name()
 pair = sides.pair(trace, stage)
+takeaway.says(drawn_stage=stage)
 address.within("step", len(pair.masked.rows))
 pinned = sides.pinned(pair)
 by_itself = least_sure(reading.trace, words=state["units"] == "words")

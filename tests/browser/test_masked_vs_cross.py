@@ -123,8 +123,8 @@ def test_the_step_follows_slider_arrows_play_and_clicks_and_python_hears_when_it
 
 def test_the_slider_stands_at_the_step_before_anything_is_drawn(browser: Browser) -> None:
     """A key pressed until then must not begin in the middle, where the browser puts a slider without a value."""
-    made, message = a_pair(expected.read(SENTENCE, TARGET)), {"linear": True, "pinned": None, "lifted": False}
-    packed = payload(made, theme=LIGHT, step=2, door=True, shape=(9, 14, 4), **message)
+    made, shape = a_pair(expected.read(SENTENCE, TARGET)), (9, 14, 4)
+    packed = payload(made, theme=LIGHT, step=2, linear=True, pinned=None, lifted=False, door=True, shape=shape)
     page = alone.drawn(browser, "pair", packed, theme=LIGHT)
     at_once = "(packed) => { window.draw(packed); return document.querySelector('input[type=range]').value; }"
     assert page.evaluate(at_once, base64.b64encode(packed).decode()) == "2"

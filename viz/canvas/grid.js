@@ -14,8 +14,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   canvas.setAttribute("aria-label", `${heads.length} heads. Arrow keys move, Enter opens one.`);
   const reading = element("p", { class: "reading" });
   root.append(canvas, reading);
-  const shades = heads.map((head, index) => shadesOf(head, index));
+  const shades = heads.map(shadesOf);
   let pictures = [];
+  let pictured = 0; // pixels of the longer side that they are made for
   let geometry = null;
 
   // The shade of every cell, -1 where the head may not look. Shades are as in viz/thumbnails.py: of the allowed cells only.
@@ -27,9 +28,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   // One pixel a cell; when there are more cells than pixels, each pixel shows the largest, so that no peak is lost: the
   // larger the weight, the higher its shade.
-  function picture(head, index, size) {
+  function picture(head, index) {
     const [T, S] = head.cells;
-    const pool = Math.ceil(Math.max(T, S) / Math.max(1, size * (window.devicePixelRatio || 1)));
+    const pool = Math.ceil(Math.max(T, S) / pictured);
     const [rows, columns] = [Math.ceil(T / pool), Math.ceil(S / pool)];
     const made = document.createElement("canvas");
     made.width = columns;
@@ -163,7 +164,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   return onWidth(root, (width) => {
     geometry = measure(width);
-    pictures = heads.map((head, index) => picture(head, index, geometry.size));
+    const pixels = Math.max(1, geometry.size * (window.devicePixelRatio || 1));
+    if (pixels !== pictured) {
+      pictured = pixels;
+      pictures = heads.map(picture);
+    }
     redraw();
   });
 }
